@@ -5,7 +5,7 @@ validators in its rows (RFC 9110).
 from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from .._runtime.clock import now
 from ..errors import WebSearchError
@@ -30,7 +30,7 @@ class Revalidation(Layer):
     """
 
     # what a cache has is asked for by the cache
-    rank = (Rank.CACHE + Rank.SINGLE_FLIGHT) // 2
+    rank: ClassVar[int] = (Rank.CACHE + Rank.SINGLE_FLIGHT) // 2
 
     rows: Callable[[], Rows]
     options: Mapping[str, Any]

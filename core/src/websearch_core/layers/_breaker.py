@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Annotated, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
 from .. import events
 from .._runtime.forks import Restartable
@@ -52,7 +52,7 @@ class Breaker(Layer):
         ConfigurationError: A value is invalid.
     """
 
-    rank = Rank.BREAKER
+    rank: ClassVar[int] = Rank.BREAKER
 
     failures: int = 5
     reset_timeout: Annotated[float, ProjectFile(at_most=60)] = 10.0

@@ -12,6 +12,7 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    ClassVar,
     Literal,
     TypeAlias,
     TypeVar,
@@ -87,7 +88,7 @@ class Budget(Layer):
             provider charges.
     """
 
-    rank = Rank.BUDGET
+    rank: ClassVar[int] = Rank.BUDGET
 
     limit: Annotated[str | Sequence[str] | None, ProjectFile(narrows=True)] = None
     prices: Prices = field(default_factory=dict)

@@ -12,7 +12,7 @@ from functools import partial
 from math import inf
 from pathlib import Path
 from time import monotonic
-from typing import Any, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
 from .._runtime.clock import now
 from .._runtime.owners import UnsafeFile
@@ -100,7 +100,7 @@ class Cache(Layer):
             file.
     """
 
-    rank = Rank.CACHE
+    rank: ClassVar[int] = Rank.CACHE
 
     # a URL may have a password
     location: str | Path | CacheBackend | None = field(default=None, repr=False)

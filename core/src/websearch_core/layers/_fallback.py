@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeVar, cast
+from typing import ClassVar, TypeVar, cast
 
 from .. import events
 from .._runtime.bugs import contain_bugs
@@ -71,7 +71,7 @@ class Fallback(Layer):
         ConfigurationError: A value is invalid.
     """
 
-    rank = Rank.COMBINE
+    rank: ClassVar[int] = Rank.COMBINE
 
     on: tuple[type[WebSearchError], ...] = (ServiceError, UnsupportedOption)
     silent_errors: tuple[type[WebSearchError], ...] = ()

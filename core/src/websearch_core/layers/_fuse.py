@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from .._runtime.bugs import contain_bugs
 from .._runtime.deadline import time_left, time_limit
@@ -69,7 +69,7 @@ class Fuse(Layer):
         ConfigurationError: A value is invalid.
     """
 
-    rank = Rank.COMBINE
+    rank: ClassVar[int] = Rank.COMBINE
 
     k: float = 10
     results_per_provider: int = 20

@@ -3,7 +3,7 @@
 from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
-from typing import Annotated, get_args
+from typing import Annotated, ClassVar, get_args
 
 from ..errors import AllProvidersFailed, ConfigurationError, UnsupportedOption
 from ..flow import Flow
@@ -31,7 +31,7 @@ class Relax(Layer):
         unsupported: What to do if the query does not say: ``note`` or ``raise``.
     """
 
-    rank = Rank.RELAX
+    rank: ClassVar[int] = Rank.RELAX
 
     unsupported: Annotated[Unsupported, ProjectFile()] = "note"
 

@@ -6,7 +6,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from .._runtime.bugs import as_error
 from .._runtime.deadline import time_left, time_limit
@@ -45,7 +45,7 @@ class Rerank(Layer):
         ConfigurationError: A value is invalid.
     """
 
-    rank = Rank.RERANK
+    rank: ClassVar[int] = Rank.RERANK
 
     score: Score
     weight: float = 1.0

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from time import monotonic
-from typing import Annotated, TypeVar
+from typing import Annotated, ClassVar, TypeVar
 
 from .. import events
 from .._runtime.deadline import time_left
@@ -54,7 +54,7 @@ class Retry(Layer):
         ConfigurationError: A value is invalid.
     """
 
-    rank = Rank.RETRY
+    rank: ClassVar[int] = Rank.RETRY
 
     attempts: Annotated[int, ProjectFile(at_most=5)] = 3
     wait_initial: Annotated[float, ProjectFile(at_most=10)] = 0.5

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self, TypeAlias
+from typing import Any, ClassVar, Self, TypeAlias
 from urllib.parse import urljoin
 
 from .. import errors
@@ -322,7 +322,7 @@ class Robots(Layer):
         ConfigurationError: A value is invalid.
     """
 
-    rank = Rank.ROBOTS
+    rank: ClassVar[int] = Rank.ROBOTS
 
     user_agent: str = _USER_AGENT
     max_age: float = _DAY

@@ -4,7 +4,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from .. import events
 from .._runtime.scope import current_call
@@ -37,7 +37,7 @@ class SingleFlight(Layer):
     is raised for nobody else: the others ask again.
     """
 
-    rank = Rank.SINGLE_FLIGHT
+    rank: ClassVar[int] = Rank.SINGLE_FLIGHT
 
 
 class _SingleFlightProvider(ProviderWrapper[SingleFlight]):

@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, Protocol, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self, TypeVar
 
 from .. import events
 from .._runtime.deadline import time_left, waiting_for_turn
@@ -95,7 +95,7 @@ class Throttle(Layer):
             installed.
     """
 
-    rank = Rank.THROTTLE
+    rank: ClassVar[int] = Rank.THROTTLE
 
     requests_per_second: float | None = None
     concurrent: int | None = None

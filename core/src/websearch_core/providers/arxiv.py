@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from datetime import date
 from io import BytesIO
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 
 from websearch_core import provider as kit
 from websearch_core.errors import BadRequest, TooLarge, Unavailable
@@ -37,13 +37,15 @@ class ArXiv:
 
     name = "arxiv"
     label = "arXiv"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"academic"})
-    limits = kit.Limits(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=100, results=30_000, requests_per_second=1 / 3, concurrent=1
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://info.arxiv.org/help/api/user-manual.html",),
         free_allowance="keyless: a request every three seconds",
         price="free",

@@ -8,7 +8,7 @@ whose results have ``content``: passages that Brave chose for models.
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -46,7 +46,7 @@ class Brave:
     name = "brave"
     key_header = "X-Subscription-Token"
     label = "Brave Search"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "safe_search",
@@ -54,19 +54,19 @@ class Brave:
         "images",
         "page",
     }
-    limits = kit.Limits(
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=20, results=200, query_length=400, query_words=50
     )
-    countries = kit.codes(
+    countries: ClassVar[Mapping[str, str]] = kit.codes(
         "AR AU AT BE BR CA CL CN DE DK ES FI FR GB HK ID IN IT JP KR MX MY NL NO NZ PH "
         "PL PT RU SA SE CH TR TW US ZA"
     )
-    languages = kit.codes(
+    languages: ClassVar[Mapping[str, str]] = kit.codes(
         "ar eu bn bg ca zh-hans zh-hant hr cs da nl en en-gb et fi fr gl de gu he hi "
         "hu is it ja=jp kn ko lv lt ms ml mr nb pl pt=pt-pt pt-pt pt-br pa ro ru sr sk "
         "sl es sv ta te th tr uk vi"
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://api-dashboard.search.brave.com/app/documentation/web-search/get-started",
         ),

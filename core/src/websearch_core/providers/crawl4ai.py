@@ -13,7 +13,7 @@ the guarded proxy of the reader ``browser``, with its sandbox. For most pages
 from __future__ import annotations
 from importlib.util import find_spec
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import Blocked, ConfigurationError, NeedsBrowser
@@ -44,7 +44,7 @@ class Crawl4ai:
     name = "crawl4ai"
     label = "Crawl4AI"
     helps_after = (NeedsBrowser, Blocked)
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.crawl4ai.com/core/docker-deployment/",
             "https://docs.crawl4ai.com/api/crawl-result/",

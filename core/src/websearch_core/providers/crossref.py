@@ -9,7 +9,7 @@ papers to data sets; the URL is the DOI.
 from __future__ import annotations
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 
@@ -32,11 +32,13 @@ class Crossref:
     """
 
     name = "crossref"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"academic"})
-    limits = kit.Limits(results_per_request=100, results=10_000)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=10_000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://api.crossref.org/swagger-ui/index.html",
             "https://www.crossref.org/documentation/retrieve-metadata/rest-api/access-and-authentication/",

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import AfterValidator, Field, SecretStr
 
@@ -71,14 +71,16 @@ class Ddgs:
 
     name = "ddgs"
     label = "DDGS"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language",
         "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    limits = kit.Limits(requests_per_second=1)
-    about = kit.Service(
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
+    limits: ClassVar[kit.Limits] = kit.Limits(requests_per_second=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/deedy5/ddgs",),
         free_allowance="keyless; the engines refuse programs that search often",
         price="free",

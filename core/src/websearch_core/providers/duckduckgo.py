@@ -10,7 +10,7 @@ last resort and at a human's pace. A page has ten results.
 from __future__ import annotations
 import re
 from html import escape
-from typing import Any, TypeAlias
+from typing import Any, ClassVar, TypeAlias
 from urllib.parse import parse_qs, urljoin, urlsplit
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -77,15 +77,17 @@ class DuckDuckGo:
     """
 
     name = "duckduckgo"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "safe_search",
         "page",
     }
-    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    limits = kit.Limits(query_length=499, requests_per_second=1)
-    about = kit.Service(
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "limit", "page"}
+    )
+    limits: ClassVar[kit.Limits] = kit.Limits(query_length=499, requests_per_second=1)
+    about: ClassVar[kit.Service] = kit.Service(
         free_allowance="no allowance is documented: it blocks programs that ask often",
         prices=kit.FREE,
         compared="its HTML pages, 2026-11",

@@ -7,7 +7,7 @@ filter leaves out pages without a date.
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import unescape
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import errors
 from websearch_core import provider as kit
@@ -54,22 +54,22 @@ class Exa:
 
     name = "exa"
     key_header = "X-Api-Key"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "safe_search",
         "topic",
         "images",
     }
-    topics = frozenset(_CATEGORIES)
-    emulated = frozenset({"time_range"})
-    countries = kit.COUNTRIES
-    limits = kit.Limits(
+    topics: ClassVar[frozenset[str]] = frozenset(_CATEGORIES)
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=100,
         results=100,
         pages_per_request=20,
         requests_per_second=10,
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://exa.ai/docs/reference/search",
             "https://exa.ai/docs/reference/get-contents",

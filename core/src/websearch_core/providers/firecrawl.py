@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import field
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import NonNegativeInt
 
@@ -53,16 +53,18 @@ class Firecrawl:
     """
 
     name = "firecrawl"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "safe_search",
         "topic",
         "images",
     }
-    topics = frozenset({"news", *_CATEGORIES})
-    countries = kit.COUNTRIES
-    limits = kit.Limits(results_per_request=100, results=100, query_length=500)
-    about = kit.Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", *_CATEGORIES})
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, results=100, query_length=500
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.firecrawl.dev/api-reference/endpoint/search",
             "https://docs.firecrawl.dev/api-reference/endpoint/scrape",

@@ -7,7 +7,7 @@ otherwise. The query may have GitHub's qualifiers, such as ``language:python`` o
 
 from __future__ import annotations
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import RateLimited, Unavailable, UnsupportedOption
@@ -36,11 +36,13 @@ class GitHub:
     """
 
     name = "github"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"code"})
-    limits = kit.Limits(results_per_request=100, results=1000)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"code"})
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.github.com/en/rest/search/search",),
         signup_url="https://github.com/settings/personal-access-tokens",
         free_allowance="10 searches a minute without a token, 30 with one, of code 10",

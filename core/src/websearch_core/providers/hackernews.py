@@ -8,7 +8,7 @@ The score of a result is its points.
 from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 
@@ -27,10 +27,12 @@ class HackerNews:
 
     name = "hackernews"
     label = "Hacker News"
-    options = frozenset({"time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    limits = kit.Limits(results_per_request=100, results=1000)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"time_range", "after", "before", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=1000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://hn.algolia.com/api",),
         free_allowance="keyless: 10,000 requests an hour from one address",
         price="free",

@@ -8,10 +8,11 @@ results has up to 20, from Google.
 
 from __future__ import annotations
 import re
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from math import isfinite
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import Blocked, ServiceError, TooLarge
@@ -57,14 +58,16 @@ class Jina:
     """
 
     name = "jina"
-    options = frozenset(
+    options: ClassVar[frozenset[str]] = frozenset(
         {"allowed_domains", "blocked_domains", "country", "language", "topic", "page"}
     )
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = kit.LOWER_COUNTRIES
-    languages = GOOGLE_LANGUAGES
-    limits = kit.Limits(results_per_request=20)
-    about = kit.Service(
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=20)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/jina-ai/reader", "https://jina.ai/reader"),
         signup_url="https://jina.ai/api-dashboard",
         free_allowance="keyless: about 20 pages a minute",

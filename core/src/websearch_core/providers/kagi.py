@@ -7,7 +7,7 @@ or off. A country prefers its pages but does not filter.
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import errors
 from websearch_core import provider as kit
@@ -35,19 +35,19 @@ class Kagi:
     """
 
     name = "kagi"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "safe_search",
         "topic",
         "images",
         "page",
     }
-    emulated = frozenset({"limit"})
-    countries = kit.LOWER_COUNTRIES
-    limits = kit.Limits(
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=100, results=100 * _MAX_PAGES, pages_per_request=10
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://help.kagi.com/kagi/api/search.html",
             "https://github.com/kagisearch/kagi-openapi-python",

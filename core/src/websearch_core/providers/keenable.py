@@ -5,7 +5,7 @@ one domain can be allowed. Results have the text of the page that fits the query
 """
 
 from __future__ import annotations
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, ServiceError
@@ -25,10 +25,12 @@ class Keenable:
 
     name = "keenable"
     key_header = "X-Api-Key"
-    options = frozenset({"allowed_domains", "time_range", "after", "before"})
-    emulated = frozenset({"time_range"})
-    limits = kit.Limits(allowed_domains=1)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "time_range", "after", "before"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    limits: ClassVar[kit.Limits] = kit.Limits(allowed_domains=1)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://github.com/keenableai/keenable-sdk",),
         signup_url="https://keenable.ai/console",
         free_allowance="keyless: a limit by the hour for each address",

@@ -4,7 +4,7 @@ Results have neither a date nor a score.
 """
 
 from __future__ import annotations
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -44,10 +44,12 @@ class Linkup:
     """
 
     name = "linkup"
-    options = kit.FILTERS | {"images"}
-    emulated = frozenset({"time_range"})
-    limits = kit.Limits(allowed_domains=100, requests_per_second=10)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"images"}
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        allowed_domains=100, requests_per_second=10
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-search",
             "https://docs.linkup.so/pages/documentation/api-reference/endpoint/post-fetch",

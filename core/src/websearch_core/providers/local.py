@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 from dataclasses import field
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 from pydantic import AfterValidator
 
@@ -48,7 +48,7 @@ class Local:
 
     name = "local"
     label = "Local index"
-    options = kit.FILTERS | {"language", "page"}
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"language", "page"}
     needs_network = False
 
     path: Annotated[

@@ -6,7 +6,7 @@ key comes by email. Words are matched, not meanings: short queries find more.
 """
 
 from __future__ import annotations
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 
@@ -23,10 +23,14 @@ class Marginalia:
 
     name = "marginalia"
     key_header = "API-Key"
-    options = frozenset({"allowed_domains", "safe_search", "page"})
-    emulated = frozenset({"allowed_domains"})
-    limits = kit.Limits(results_per_request=100, allowed_domains=1)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "safe_search", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"allowed_domains"})
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, allowed_domains=1
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://about.marginalia-search.com/article/api/",),
         signup_url="https://about.marginalia-search.com/article/api/",
         free_allowance="keyless, with a limit that all callers share; your own key for "

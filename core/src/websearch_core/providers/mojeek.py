@@ -7,7 +7,7 @@ searches one domain or all. It takes the key only in the URL.
 from __future__ import annotations
 from collections.abc import Mapping
 from datetime import timedelta
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -39,17 +39,19 @@ class Mojeek:
 
     name = "mojeek"
     key_parameter = "api_key"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "safe_search",
         "page",
     }
-    emulated = frozenset({"blocked_domains", "time_range"})
-    countries = kit.COUNTRIES
-    languages = kit.LANGUAGES
-    limits = kit.Limits(results_per_request=100, allowed_domains=1)
-    about = kit.Service(
+    emulated: ClassVar[frozenset[str]] = frozenset({"blocked_domains", "time_range"})
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, allowed_domains=1
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://www.mojeek.com/support/api/search/request_parameters.html",),
         signup_url="https://www.mojeek.com/services/search/web-search-api/",
         as_of="2026-10",

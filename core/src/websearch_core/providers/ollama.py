@@ -21,8 +21,8 @@ class Ollama:
     name = "ollama"
     label = "Ollama web search"
     options: ClassVar[frozenset[str]] = frozenset()
-    limits = kit.Limits(results_per_request=10, results=10)
-    about = kit.Service(
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10, results=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.ollama.com/capabilities/web-search",),
         signup_url="https://ollama.com/settings/keys",
         free_allowance="some with a free account",

@@ -7,7 +7,7 @@ key only in the URL.
 
 from __future__ import annotations
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, ServiceError
@@ -24,12 +24,14 @@ class OpenAlex:
 
     name = "openalex"
     key_parameter = "api_key"
-    options = frozenset({"topic", "time_range", "after", "before", "language", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"academic"})
-    languages = kit.LANGUAGES
-    limits = kit.Limits(results_per_request=100, results=10_000)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "language", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=100, results=10_000)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://developers.openalex.org/api-reference/works/list-works",
             "https://developers.openalex.org/api-reference/authentication",

@@ -6,7 +6,7 @@ countries; an answer for another one has a note.
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -45,11 +45,11 @@ class Parallel:
 
     name = "parallel"
     key_header = "X-Api-Key"
-    options = kit.FILTERS - {"before"} | {"country"}
-    emulated = frozenset({"time_range"})
-    countries = kit.LOWER_COUNTRIES
-    limits = kit.Limits(query_length=5000, pages_per_request=20)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = kit.FILTERS - {"before"} | {"country"}
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
+    limits: ClassVar[kit.Limits] = kit.Limits(query_length=5000, pages_per_request=20)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.parallel.ai/api-reference/search/search",
             "https://docs.parallel.ai/api-reference/extract/extract",

@@ -7,9 +7,10 @@ SEC.
 """
 
 from __future__ import annotations
+from collections.abc import Mapping
 from datetime import date
 from itertools import chain
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import PositiveInt
 
@@ -34,16 +35,16 @@ class Perplexity:
     """
 
     name = "perplexity"
-    searches_hours = True
+    searches_hours: ClassVar[bool] = True
     label = "Perplexity Search"
-    options = kit.FILTERS | {"country", "language", "topic"}
-    topics = frozenset(_MODES)
-    countries = kit.COUNTRIES
-    languages = kit.LANGUAGES
-    limits = kit.Limits(
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {"country", "language", "topic"}
+    topics: ClassVar[frozenset[str]] = frozenset(_MODES)
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=20, results=20, allowed_domains=_MAX_DOMAINS
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.perplexity.ai/api-reference/search-post",
             "https://docs.perplexity.ai/guides/search-guide",

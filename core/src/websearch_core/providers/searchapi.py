@@ -6,7 +6,7 @@ A page has ten results and is one search of the plan; images are another. ``topi
 
 from __future__ import annotations
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -46,7 +46,7 @@ class SearchApi:
     """
 
     name = "searchapi"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "safe_search",
@@ -54,12 +54,14 @@ class SearchApi:
         "images",
         "page",
     }
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = kit.COUNTRIES
-    languages = google.GOOGLE_RESULT_LANGUAGES
-    limits = kit.Limits(results_per_request=10)
-    about = kit.Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://www.searchapi.io/docs/google",),
         signup_url="https://www.searchapi.io/users/sign_up",
         free_allowance="100 searches once",

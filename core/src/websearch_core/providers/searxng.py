@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator
 
@@ -55,14 +55,16 @@ class SearXNG:
     """
 
     name = "searxng"
-    options = frozenset({
+    options: ClassVar[frozenset[str]] = frozenset({
         "allowed_domains", "blocked_domains", "time_range", "country", "language",
         "safe_search", "topic", "images",
         "page",
     })  # fmt: skip
-    emulated = frozenset({"allowed_domains", "blocked_domains", "limit", "page"})
-    topics = frozenset({"academic", "code", "news"})
-    about = kit.Service(
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"allowed_domains", "blocked_domains", "limit", "page"}
+    )
+    topics: ClassVar[frozenset[str]] = frozenset({"academic", "code", "news"})
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://docs.searxng.org/dev/search_api.html",),
         free_allowance="everything: it is free software, on your own server",
         prices=kit.FREE,

@@ -8,7 +8,7 @@ letters are sent as blanks, since words with one match nothing.
 from __future__ import annotations
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 
@@ -30,11 +30,15 @@ class SemanticScholar:
     name = "semanticscholar"
     label = "Semantic Scholar"
     key_header = "x-api-key"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"academic"})
-    limits = kit.Limits(results_per_request=100, results=1000, requests_per_second=1)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"academic"})
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, results=1000, requests_per_second=1
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://api.semanticscholar.org/api-docs/graph",),
         signup_url="https://www.semanticscholar.org/product/api#api-key-form",
         free_allowance="keyless, at a rate that all callers share; a request a second "

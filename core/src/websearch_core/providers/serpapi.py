@@ -7,7 +7,8 @@ in the URL.
 """
 
 from __future__ import annotations
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -48,9 +49,9 @@ class SerpApi:
     """
 
     name = "serpapi"
-    searches_hours = True
+    searches_hours: ClassVar[bool] = True
     key_parameter = "api_key"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "safe_search",
@@ -58,12 +59,14 @@ class SerpApi:
         "images",
         "page",
     }
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = kit.COUNTRIES
-    languages = google.GOOGLE_RESULT_LANGUAGES
-    limits = kit.Limits(results_per_request=10)
-    about = kit.Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = google.GOOGLE_RESULT_LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://serpapi.com/search-api",
             "https://serpapi.com/api-status-and-error-codes",

@@ -5,7 +5,8 @@ searches Google News, ``academic`` Google Scholar, which has no time filter.
 """
 
 from __future__ import annotations
-from typing import Annotated, Any
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 from websearch_core import provider as kit
 from websearch_core.errors import QuotaExhausted, UnsupportedOption
@@ -37,20 +38,22 @@ class Serper:
 
     name = "serper"
     key_header = "X-API-KEY"
-    searches_hours = True
-    options = kit.FILTERS | {
+    searches_hours: ClassVar[bool] = True
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "topic",
         "images",
         "page",
     }
-    topics = frozenset({"news", "academic"})
-    emulated = frozenset({"limit", "allowed_domains", "blocked_domains"})
-    countries = kit.LOWER_COUNTRIES
-    languages = GOOGLE_LANGUAGES
-    limits = kit.Limits(results_per_request=10)
-    about = kit.Service(
+    topics: ClassVar[frozenset[str]] = frozenset({"news", "academic"})
+    emulated: ClassVar[frozenset[str]] = frozenset(
+        {"limit", "allowed_domains", "blocked_domains"}
+    )
+    countries: ClassVar[Mapping[str, str]] = kit.LOWER_COUNTRIES
+    languages: ClassVar[Mapping[str, str]] = GOOGLE_LANGUAGES
+    limits: ClassVar[kit.Limits] = kit.Limits(results_per_request=10)
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=("https://serper.dev/playground",),
         signup_url="https://serper.dev/api-keys",
         free_allowance="2,500 credits once",

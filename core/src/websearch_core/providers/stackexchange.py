@@ -8,7 +8,7 @@ how many requests are left for the day: see ``usage``. It takes the key only in 
 from __future__ import annotations
 import re
 from datetime import timedelta
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from websearch_core import provider as kit
 from websearch_core.errors import (
@@ -45,11 +45,15 @@ class StackExchange:
     name = "stackexchange"
     label = "Stack Exchange"
     key_parameter = "key"
-    options = frozenset({"topic", "time_range", "after", "before", "page"})
-    emulated = frozenset({"time_range"})  # sent as dates
-    topics = frozenset({"code"})
-    limits = kit.Limits(results_per_request=100, requests_per_second=30)
-    about = kit.Service(
+    options: ClassVar[frozenset[str]] = frozenset(
+        {"topic", "time_range", "after", "before", "page"}
+    )
+    emulated: ClassVar[frozenset[str]] = frozenset({"time_range"})  # sent as dates
+    topics: ClassVar[frozenset[str]] = frozenset({"code"})
+    limits: ClassVar[kit.Limits] = kit.Limits(
+        results_per_request=100, requests_per_second=30
+    )
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://api.stackexchange.com/docs/advanced-search",
             "https://api.stackexchange.com/docs/throttle",

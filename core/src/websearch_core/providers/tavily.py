@@ -9,8 +9,8 @@ site is mapped in one request, too, at most five links deep (written from tavily
 
 from __future__ import annotations
 import re
-from collections.abc import Sequence
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -54,21 +54,21 @@ class Tavily:
     """
 
     name = "tavily"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "topic",
         "images",
     }
-    topics = frozenset({"finance", "news"})
-    limits = kit.Limits(
+    topics: ClassVar[frozenset[str]] = frozenset({"finance", "news"})
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_MAX_RESULTS, results=_MAX_RESULTS, query_length=400,
         pages_per_request=20,
         allowed_domains=300, blocked_domains=150,
     )  # fmt: skip
-    countries = kit.COUNTRY_NAMES
-    languages = kit.LANGUAGES
-    about = kit.Service(
+    countries: ClassVar[Mapping[str, str]] = kit.COUNTRY_NAMES
+    languages: ClassVar[Mapping[str, str]] = kit.LANGUAGES
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://docs.tavily.com/documentation/api-reference/endpoint/search",
             "https://docs.tavily.com/documentation/api-reference/endpoint/extract",

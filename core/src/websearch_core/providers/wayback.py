@@ -10,7 +10,7 @@ their owners' request, which is ``Blocked``; a page that it never saw is
 from __future__ import annotations
 import re
 from datetime import UTC, date, datetime
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 from urllib.parse import urljoin
 
 from websearch_core import provider as kit
@@ -45,7 +45,7 @@ class Wayback:
 
     name = "wayback"
     label = "Wayback Machine"
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://archive.org/help/wayback_api.php",
             "https://github.com/internetarchive/wayback/tree/master/wayback-cdx-server",

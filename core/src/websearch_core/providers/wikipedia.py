@@ -8,7 +8,7 @@ result is that of the article's last change.
 
 from __future__ import annotations
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import quote, urlsplit
 
 from websearch_core import errors
@@ -36,10 +36,10 @@ class Wikipedia:
     """
 
     name = "wikipedia"
-    options = frozenset({"language", "page"})
+    options: ClassVar[frozenset[str]] = frozenset({"language", "page"})
     # https://meta.wikimedia.org/wiki/List_of_Wikipedias: those with more than 10,000
     # articles
-    languages = kit.codes("""
+    languages: ClassVar[Mapping[str, str]] = kit.codes("""
         ab ace af als am an ang anp ar ary arz as ast av avk awa az azb ba ban bar bcl
         be bg bh bjn bm bn bo bpy br bs bug ca ce ceb ckb co crh cs cv cy da de diq dv
         el eml en eo es et eu fa fi fo fr frr fy ga gan gd gl gn gom gu ha hak he hi hif
@@ -50,10 +50,10 @@ class Wikipedia:
         sr sr-latn=sr su sv sw szl ta te tg th tk tl tr tt tum tyv uk ur uz vec vi vo wa
         war wo wuu xmf yi yo yue zea zgh zh zh-hant=zh zu
     """)
-    limits = kit.Limits(
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=50, results=10_000, query_length=300, concurrent=1
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://www.mediawiki.org/wiki/API:Search",
             "https://foundation.wikimedia.org/wiki/Policy:Wikimedia_Foundation_User-Agent_Policy",

@@ -6,7 +6,7 @@ adds to an answer come after its web results; it cannot search for news only.
 
 from __future__ import annotations
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import AfterValidator
 
@@ -38,30 +38,30 @@ class You:
     name = "you"
     label = "You.com"
     key_header = "X-Api-Key"
-    options = kit.FILTERS | {
+    options: ClassVar[frozenset[str]] = kit.FILTERS | {
         "country",
         "language",
         "safe_search",
         "page",
     }
-    emulated = frozenset({"limit"})
-    countries = kit.codes("""
+    emulated: ClassVar[frozenset[str]] = frozenset({"limit"})
+    countries: ClassVar[Mapping[str, str]] = kit.codes("""
         AR AU AT BE BR CA CL DK FI FR DE HK IN ID IT JP KR MY MX NL NZ NO CN PL PT PH RU
         SA ZA ES SE CH TW TR GB US
     """)
-    languages = kit.codes("""
+    languages: ClassVar[Mapping[str, str]] = kit.codes("""
         ar=AR eu=EU bn=BN bg=BG ca=CA zh=ZH-HANS zh-hant=ZH-HANT hr=HR cs=CS da=DA nl=NL
         en=EN en-gb=EN-GB et=ET fi=FI fr=FR gl=GL de=DE el=EL gu=GU he=HE hi=HI hu=HU
         is=IS it=IT ja=JA kn=KN ko=KO lv=LV lt=LT ms=MS ml=ML mr=MR nb=NB pl=PL
         pt-br=PT-BR pt-pt=PT-PT pa=PA ro=RO ru=RU sr=SR sk=SK sl=SL es=ES sv=SV ta=TA
         te=TE th=TH tr=TR uk=UK vi=VI
     """)
-    limits = kit.Limits(
+    limits: ClassVar[kit.Limits] = kit.Limits(
         results_per_request=_PAGE_SIZE,
         results=_PAGE_SIZE * _MAX_PAGES,
         pages_per_request=10,
     )
-    about = kit.Service(
+    about: ClassVar[kit.Service] = kit.Service(
         api_urls=(
             "https://you.com/docs/api-reference/search/v1-search",
             "https://you.com/docs/api-reference/contents/v1-contents",

@@ -15,7 +15,7 @@ A file found in or above the working directory may set only the fields annotated
 
 from __future__ import annotations
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any, Self
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Self
 
 from pydantic import (
     AfterValidator,
@@ -125,7 +125,9 @@ class Settings(BaseModel):
             shows the value.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", frozen=True, hide_input_in_errors=True
+    )
 
     enabled: Annotated[bool, ProjectFile(at_most=True)] = True
     provider: Annotated[Texts, ProjectFile(), PerRun()] = NO_TEXTS

@@ -11,6 +11,7 @@ from typing import (
     TYPE_CHECKING,
     Annotated,
     Any,
+    ClassVar,
     Literal,
     NamedTuple,
     TypeAlias,
@@ -184,7 +185,9 @@ class ReadDefaults(BaseModel):
     file may set of them.
     """
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", hide_input_in_errors=True
+    )
 
     max_length: Annotated[int, Field(ge=1), ProjectFile(at_most=100_000)] = MAX_LENGTH
     max_tokens: Annotated[
@@ -261,7 +264,9 @@ class HttpDefaults(BaseModel):
     file.
     """
 
-    model_config = ConfigDict(extra="forbid", hide_input_in_errors=True)
+    model_config: ClassVar[ConfigDict] = ConfigDict(
+        extra="forbid", hide_input_in_errors=True
+    )
 
     certificates: str | Path | None = None
     library: Literal["httpx", "httpx2"] = "httpx"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, MutableMapping, Sequenc
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any, TypeAlias, TypeVar, get_args
+from typing import Any, ClassVar, TypeAlias, TypeVar, get_args
 from unittest.mock import patch
 
 from pydantic import ValidationError
@@ -76,14 +76,14 @@ class FakeWeb:
         urls: The URL of each page that was read, in order.
     """
 
-    about = Service(prices=(Price(usd=0, credits=0),))
-    options = frozenset(SearchQuery.model_fields) - {
+    about: ClassVar[Service] = Service(prices=(Price(usd=0, credits=0),))
+    options: ClassVar[frozenset[str]] = frozenset(SearchQuery.model_fields) - {
         "text",
         "limit",
         "extra",
         "unsupported",
     }
-    topics = frozenset(get_args(Topic))
+    topics: ClassVar[frozenset[str]] = frozenset(get_args(Topic))
 
     results: Results | Mapping[str, Results] = ()
     pages: MutableMapping[str, str | bytes | Page] = field(default_factory=dict)

@@ -83,7 +83,7 @@ class Arguments(BaseModel, metaclass=_Picklable):
     quite the same. An error lists the arguments.
     """
 
-    model_config = ConfigDict(
+    model_config: ClassVar[ConfigDict] = ConfigDict(
         extra="forbid", str_strip_whitespace=True, json_schema_extra=_simplify
     )
     main: ClassVar[str]  # the argument that is always sent
@@ -171,10 +171,12 @@ class SearchArguments(Arguments):  # type: ignore[metaclass]
     It is shown either ``query`` or ``queries``.
     """
 
-    main = "query"
-    hidden = frozenset({"queries", "blocked_domains", "notes"})
-    others = frozenset({"blocked_domains"})
-    readers = {
+    main: ClassVar[str] = "query"
+    hidden: ClassVar[frozenset[str]] = frozenset(
+        {"queries", "blocked_domains", "notes"}
+    )
+    others: ClassVar[frozenset[str]] = frozenset({"blocked_domains"})
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {
         "query": dialects.read_query,
         "queries": dialects.read_queries,
         "limit": dialects.read_number,
@@ -213,8 +215,8 @@ class SearchArguments(Arguments):  # type: ignore[metaclass]
 class PageArguments(Arguments):  # type: ignore[metaclass]
     """The arguments of ``open_page``."""
 
-    main = "url"
-    readers = {
+    main: ClassVar[str] = "url"
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {
         "url": dialects.read_url,
         "max_length": dialects.read_number,
         "offset": dialects.read_number,
@@ -264,8 +266,8 @@ class PageArguments(Arguments):  # type: ignore[metaclass]
 class SiteArguments(Arguments):  # type: ignore[metaclass]
     """The arguments of ``list_pages``."""
 
-    main = "url"
-    readers = {
+    main: ClassVar[str] = "url"
+    readers: ClassVar[Mapping[str, dialects.Reader]] = {
         "url": dialects.read_site,
         "contains": dialects.read_text,
         "limit": dialects.read_number,

@@ -13,6 +13,7 @@ from itertools import count
 from typing import (
     TYPE_CHECKING,
     Any,
+    ClassVar,
     NamedTuple,
     TypeAlias,
     TypeVar,
@@ -195,7 +196,7 @@ class WebTools:
     """
 
     # besides those of a `WebSearch`
-    own_arguments = OWN_ARGUMENTS
+    own_arguments: ClassVar[tuple[str, ...]] = OWN_ARGUMENTS
 
     @show_arguments(make_web)
     def __init__(
