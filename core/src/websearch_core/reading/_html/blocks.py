@@ -184,37 +184,36 @@ class _Walk:
         opened: frozenset[int],
         silent: frozenset[str],
     ) -> None:
-        o, joints, opens, openers = (
-            self.outline,
-            self._joints,
-            self._opens,
-            Openers(streamed=self._page.streamed),
-        )
+        o = self.outline
+        joints = self._joints
+        opens = self._opens
+        openers = Openers(streamed=self._page.streamed)
         described = o.described
-        names, parents, marks, around, stream, linked = (
-            o.names,
-            o.parents,
-            o.marks,
-            o.around,
-            o.stream,
-            o.block_linked,
-        )
-        run_texts, run_elements, run_blocks, all_attributes = (
-            o.run_texts,
-            o.run_elements,
-            o.run_blocks,
-            o.attributes,
-        )
+        names = o.names
+        parents = o.parents
+        marks = o.marks
+        around = o.around
+        stream = o.stream
+        linked = o.block_linked
+        run_texts = o.run_texts
+        run_elements = o.run_elements
+        run_blocks = o.run_blocks
+        all_attributes = o.attributes
         # the element, the one in `_PARTS` around it, and the bits of `around` and
         # `_MUTED`
-        here = part = inside = 0
+        here = 0
+        part = 0
+        inside = 0
         # for each level above: the next node, and these
         waiting: list[tuple[LexborNode | None, int, int, int]] = []
         # by class, the attributes of elements with no other attribute
         alike = {"": NO_ATTRIBUTES}
         plain: set[str] = set()  # classes of elements that people see
-        block, joint, room = -1, "", MAX_CHARACTERS
-        formulas, doubted = Formulas(), 0
+        block = -1
+        joint = ""
+        room = MAX_CHARACTERS
+        formulas = Formulas()
+        doubted = 0
         while True:  # noqa: PLR1702 - see above
             if following is None:
                 if not waiting:
@@ -223,7 +222,8 @@ class _Walk:
                     block = -1
                 following, here, part, inside = waiting.pop()
                 continue
-            node, following = following, following.next
+            node = following
+            following = following.next
             number = node.tag_id
             if number == _TEXT:
                 # then white space means nothing, and need not be read
@@ -251,7 +251,10 @@ class _Walk:
                             around.append(inside & _ALL_BITS)
                             all_attributes.append(label)
                     continue
-                attributes, mark, has_more, muted = node.attributes, "", False, inside
+                attributes = node.attributes
+                mark = ""
+                has_more = False
+                muted = inside
                 leads_inside = False
                 # else there is nothing to judge it by
                 if attributes or name in _TELLING or inside >= _MUTED:
@@ -334,10 +337,8 @@ class _Walk:
                 if name in FORMULAS and (name != "span" or "at" in mark):
                     tex = formulas.read(node, name, attributes)
                 if tex:
-                    name, attributes = (
-                        "math",
-                        _DISPLAYED if tex.display else NO_ATTRIBUTES,
-                    )
+                    name = "math"
+                    attributes = _DISPLAYED if tex.display else NO_ATTRIBUTES
                 within = muted
                 if name in _BITS and (
                     name != "a" or "href" in attributes or not _is_place(attributes)
@@ -362,14 +363,17 @@ class _Walk:
                     ):
                         openers.pass_by(place, name, attributes)
                     waiting.append((following, here, part, inside))
-                    following, here, inside = child, place, within
+                    following = child
+                    here = place
+                    inside = within
                     if is_part:
                         part = place
                     continue
                 text = tex.source
                 o.invisible += tex.invisible
             if block < 0:
-                block, joint = len(linked), _END
+                block = len(linked)
+                joint = _END
                 o.block_elements.append(part)
                 linked.append(0)
             joints.append(joint)

@@ -200,9 +200,16 @@ class _Tree:
     # Measured: first each block adds to its own element, then each element to its
     # parent, from the last one on: those inside come after the ones around them.
     def _measure(self) -> None:
-        count, names, parents = len(self.names), self.names, self.parents
-        letters, prose, blocks, headings, link_blocks = ([0] * count for _ in range(5))
-        linked, last = [0.0] * count, [-1] * count
+        count = len(self.names)
+        names = self.names
+        parents = self.parents
+        letters = [0] * count
+        prose = [0] * count
+        blocks = [0] * count
+        headings = [0] * count
+        link_blocks = [0] * count
+        linked = [0.0] * count
+        last = [-1] * count
         for block, (element, length, share) in enumerate(
             zip(self.own, self.lengths, self.linked_shares, strict=True)
         ):
@@ -229,8 +236,13 @@ class _Tree:
                 headings[parent] += headings[element]
             if last[element] > last[parent]:  # noqa: PLR1730 - twice as fast
                 last[parent] = last[element]
-        self.letters, self.linked, self.prose, self.last = letters, linked, prose, last
-        self.blocks, self.headings, self.link_blocks = blocks, headings, link_blocks
+        self.letters = letters
+        self.linked = linked
+        self.prose = prose
+        self.last = last
+        self.blocks = blocks
+        self.headings = headings
+        self.link_blocks = link_blocks
 
     def levels(self) -> list[list[int]]:
         """Return for each level the element of each block; the number after the last

@@ -172,7 +172,9 @@ class _Prices:
         elements = self._elements
         inside = elements.blocks.run_elements[run]
         price = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
-        text, fits, span = "", False, (0, 0)
+        text = ""
+        fits = False
+        span = (0, 0)
         for element in elements.above(inside):
             if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
                 break

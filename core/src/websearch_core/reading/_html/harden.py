@@ -253,7 +253,8 @@ def _count(styles: _Styles, source: bytes, begin: int, room: int) -> tuple[int, 
     """Count the cost of all styles from *begin* until none is open, and return where
     that is.
     """
-    cost, position = 0, begin
+    cost = 0
+    position = begin
     for style in _STYLE.finditer(source, begin):
         begin, end = style.span()
         if source.find(b"<", position, begin) >= 0:
@@ -327,7 +328,8 @@ class _Styles:
         """Note *tags* that are not styles, such as ``div`` and ``/div``; count the
         copies that may follow each.
         """
-        inside, nested = self.inside, self.nested
+        inside = self.inside
+        nested = self.nested
         # in a drawing some start tags close open elements
         drawn = not _DRAWINGS.isdisjoint(inside)
         copies = 0

@@ -128,7 +128,8 @@ class ContentModel:
         count = len(columns[0])
         pairs = count // 2 + 1
         lanes = int.from_bytes(b"\xff\0" * pairs, "little")
-        even = total = 0
+        even = 0
+        total = 0
         ones = int.from_bytes(b"\x01" * count, "little")
         highest = ones << 7
         steps = [int.from_bytes(column, "little") for column in columns]

@@ -69,7 +69,9 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     the nearest text: the one, before or after it, with which it shares the smallest
     element. If both are equally near, it is kept only if both are.
     """
-    names, parents, all_attributes = outline.names, outline.parents, outline.attributes
+    names = outline.names
+    parents = outline.parents
+    all_attributes = outline.attributes
     # both ends of the page belong to the body
     run_elements = [*outline.run_elements, 0]
     stays = [kept is None or kept[block] for block in outline.run_blocks]
@@ -86,25 +88,31 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     body = Element("body", {}, None)
     # by number; a dissolved element maps to its parent
     built: dict[int, Element] = {0: body}
-    depths, indents = [0] * len(names), [0] * len(names)  # in the tree
+    depths = [0] * len(names)  # in the tree
+    indents = [0] * len(names)
     verbatim: set[int] = set()  # those in which white space is not collapsed
     may_be_headings: list[Element] = []
     codes: list[Element] = []
     cells: list[Element] = []  # without text
-    flattened, run = False, -1  # the latest run
+    flattened = False
+    run = -1  # the latest run
     for number in outline.stream:
         if number < 0:
             run = ~number
             if stays[run]:
-                text, within = outline.run_texts[run], run_elements[run]
+                text = outline.run_texts[run]
+                within = run_elements[run]
                 # else only single spaces
                 if ("  " in text or not text.isprintable()) and within not in verbatim:
                     text = sub_in_chunks(BLANKS, " ", text)
                 built[within].children.append(text)
             continue
-        name, above, attributes = names[number], parents[number], all_attributes[number]
+        name = names[number]
+        above = parents[number]
+        attributes = all_attributes[number]
         if not alive[number]:
-            stay, other = stays[run], stays[run + 1]
+            stay = stays[run]
+            other = stays[run + 1]
             if stay is not other:
                 before, after = (
                     _common_ancestor(number, run_elements[near], parents)
@@ -123,19 +131,25 @@ def build_tree(  # noqa: C901, PLR0912 - see above
             # An input has children only in a formula.
             if above not in built or (not linked and outline.is_linked(number)):
                 continue
-        parent, depth, indent = built[above], depths[above], indents[above]
+        parent = built[above]
+        depth = depths[above]
+        indent = indents[above]
         if (depth >= DEEP or indent >= _MAX_INDENTS) and _dissolves(
             name, depth, indent
         ):
-            flattened, element = True, parent
+            flattened = True
+            element = parent
             parent.children.append(" ")
         else:
             element = Element(name, attributes, parent)
             parent.children.append(element)
-            depth, indent = depth + 1, indent + (name in _INDENTS)
+            depth += 1
+            indent += name in _INDENTS
             if attributes and name in _NEUTRAL and attributes.get("role") == "heading":
                 may_be_headings.append(element)
-        built[number], depths[number], indents[number] = element, depth, indent
+        built[number] = element
+        depths[number] = depth
+        indents[number] = indent
         if element.name == "pre" or above in verbatim:
             verbatim.add(number)
         if element.name == "pre" and above not in verbatim:
