@@ -33,7 +33,7 @@ from .hidden import (
     skips,
     stays_hidden,
 )
-from .nodes import first_element, has_text, text_of
+from .nodes import element_beside, first_element, has_text, text_of
 from .templates import SIGNS, remove_templates
 from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
 
@@ -450,7 +450,7 @@ class _Walk:
         if openers.open("", node.attributes, PLAIN, 0, o.parents):
             return False
         for after in (False, True):
-            if _is_sign(_beside(node, after=after)):
+            if _is_sign(element_beside(node, after=after)):
                 return False
         if o.is_linked(here):
             return True
@@ -471,7 +471,7 @@ class _Walk:
             if "articleBody" in (o.attributes[here].get("itemprop") or ""):
                 return True
             here = o.parents[here]
-        before = _beside(noscript, after=False)
+        before = element_beside(noscript, after=False)
         if before is None or _name(before) != "script":
             return False
         return "template" in (before.attributes.get("type") or "")
@@ -640,18 +640,6 @@ def _is_in_hidden(node: LexborNode) -> bool:
             return True
         around = around.parent
     return False
-
-
-def _beside(node: LexborNode, *, after: bool) -> LexborNode | None:
-    """Return the element before or after *node*, if only white space stands between
-    them.
-    """
-    beside = node.next if after else node.prev
-    while beside is not None and beside.is_empty_text_node:
-        beside = beside.next if after else beside.prev
-    if beside is None or not beside.is_element_node:
-        return None
-    return beside
 
 
 def _odd(text: str) -> Iterator[str]:

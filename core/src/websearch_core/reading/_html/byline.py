@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING
 
 from ..._text.dates import find_date, find_dates, parse_date
-from .nodes import first_element
+from .nodes import element_beside, first_element
 from .phrases import PHRASES
 
 if TYPE_CHECKING:
@@ -474,7 +474,7 @@ def _is_row(element: LexborNode) -> bool:
 def _alike_beside(element: LexborNode) -> Iterator[LexborNode]:
     """Yield the elements right after and before another that have its form."""
     for after in (True, False):
-        other = _element_beside(element, after=after)
+        other = element_beside(element, after=after)
         if other is not None and _look(other) == _look(element):
             yield other
 
@@ -485,7 +485,7 @@ def _is_value(node: LexborNode) -> bool:
     """
     if node.tag == "dd":
         return True
-    label = _element_beside(node, after=False)
+    label = element_beside(node, after=False)
     if label is None or node.parent is None:
         return False
     if not _LABEL_OF_FACT.fullmatch(line_of(label)):
@@ -494,8 +494,8 @@ def _is_value(node: LexborNode) -> bool:
         return True
     row = node.parent
     for other in (
-        _element_beside(row, after=False),
-        _element_beside(row, after=True),
+        element_beside(row, after=False),
+        element_beside(row, after=True),
     ):
         if other is not None and other.tag == row.tag:
             first = first_element(other)
@@ -506,16 +506,6 @@ def _is_value(node: LexborNode) -> bool:
 
 def _look(node: LexborNode) -> tuple[str, str]:
     return node.tag or "", node.attributes.get("class") or ""
-
-
-def _element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
-    """Return the element before or after another, if only white space parts them."""
-    beside = node.next if after else node.prev
-    while beside is not None and beside.is_empty_text_node:
-        beside = beside.next if after else beside.prev
-    if beside is None or not beside.is_element_node:
-        return None
-    return beside
 
 
 def _lead(node: LexborNode | None) -> str:

@@ -21,7 +21,6 @@ _STYLE = re.compile(r"\{\\(?:display|text)style\s*+(.*)\}", re.DOTALL)
 _COMMAND = re.compile(r"\\(?:begin|end)\{[^{}]{0,40}\}|\\[A-Za-z]+")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _UNSEEN = frozenset({"annotation", "annotation-xml", "mphantom"})
-_SPECIAL = re.compile(r"[{}%#&_$]")  # what TeX does not take for itself
 _TOKENS = frozenset({"mi", "mn", "mo", "mtext", "ms"})
 _MAX_LENGTH = 2000  # characters
 _MAX_FAILURES = 100  # elements that are marked as around a formula, without one

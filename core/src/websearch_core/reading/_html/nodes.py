@@ -72,3 +72,13 @@ def first_element(node: LexborNode) -> LexborNode | None:
     if child is None or not child.is_element_node:
         return None
     return child
+
+
+def element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
+    """Return the element before or after another, if only white space parts them."""
+    beside = node.next if after else node.prev
+    while beside is not None and beside.is_empty_text_node:
+        beside = beside.next if after else beside.prev
+    if beside is None or not beside.is_element_node:
+        return None
+    return beside
