@@ -144,7 +144,7 @@ def part_sentences(outline: TextBlocks) -> None:
     spans = set(outline.named({"span"}))
     if not spans:
         return
-    in_code = outline.holders(outline.named(_CODES))
+    in_code = outline.inside(*_CODES)
     for run in compress(count(), map(spans.__contains__, outline.run_elements)):
         if run == 0 or not _begins_anew(texts[run]):
             continue
@@ -226,7 +226,7 @@ def join_lines(outline: TextBlocks) -> None:
     broken = [run for run in lines if _BREAK.search(outline.run_texts[run])]
     if not broken:
         return
-    in_code = outline.holders(outline.named(_CODES))
+    in_code = outline.inside(*_CODES)
     for run in broken:
         if not in_code[outline.run_elements[run]]:
             outline.run_texts[run] = _BREAK.sub("", outline.run_texts[run])
@@ -238,7 +238,7 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "form" not in outline.names or "for" not in outline.attribute_names:
         return content
-    forms = outline.holders(outline.named({"form"}))
+    forms = outline.inside("form")
     fields = map(outline.attributes.__getitem__, outline.described)
     boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
     rest = content.copy()

@@ -294,7 +294,7 @@ def _without_forms(outline: TextBlocks, responses: list[bool]) -> list[bool]:
     """Leave out forms to write a response with. A form that has other parts of the page
     too is not one.
     """
-    forms = outline.holders(outline.named({"form"}))
+    forms = outline.inside("form")
     around = outline.by_block(forms)
     others = {0}
     for form, response in zip(around, responses, strict=True):

@@ -63,7 +63,7 @@ def write_rest(
     if not any(beside):
         return ""  # the names around a text are not worth showing without it
     raised = _count_raised(outline)
-    rows = outline.holders(outline.named({"tr"}))
+    rows = outline.inside("tr")
     passages: dict[str, None] = {}
     is_in_footer = False
     groups = _group(outline)

@@ -40,7 +40,7 @@ def remove_templates(outline: TextBlocks) -> int:
     ``[/vc_row]``. Return how many places there were.
     """
     texts = outline.run_texts
-    in_code = outline.holders(outline.named(_CODES))
+    in_code = outline.inside(*_CODES)
     runs = [
         run for run, element in enumerate(outline.run_elements) if not in_code[element]
     ]

@@ -62,6 +62,7 @@ class TextBlocks:
         # the controls of the page that name what they open
         self.controls: list[Control] = []
         self.cut = False  # True if the page is too large to be read to its end
+        self._inside: dict[tuple[str, ...], list[int]] = {}
 
     def is_linked(self, element: int) -> bool:
         """Return whether an element is a link or in one."""
@@ -113,6 +114,14 @@ class TextBlocks:
             end = self.ends[element]
             holders[element:end] = [element] * (end - element)
         return holders
+
+    def inside(self, *names: str) -> list[int]:
+        """Return for each element the innermost one with one of *names* that it is, or
+        is in; 0 if there is none.
+        """
+        if names not in self._inside:
+            self._inside[names] = self.holders(self.named(frozenset(names)))
+        return self._inside[names]
 
     def runs_in(self, some: Collection[int]) -> dict[int, list[int]]:
         """Return for each of *some* elements, other than the body, the runs of text of

@@ -96,7 +96,7 @@ def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "li" not in outline.names:
         return content
-    items = outline.holders(outline.named({"li"}))
+    items = outline.inside("li")
     blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each item
     innermost = outline.by_block(items)
     for block in compress(count(), innermost):
@@ -210,7 +210,7 @@ def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "tr" not in outline.names:
         return content
-    holders = outline.holders(outline.named({"tr"}))
+    holders = outline.inside("tr")
     rows = outline.by_block(holders)
     sizes = Counter(rows)
     for row, text in zip(rows, outline.block_texts, strict=True):
@@ -229,7 +229,7 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     long = [text for text in outline.block_texts if len(text) >= _LONG]
     if len(set(long)) == len(long):
         return content
-    lists = outline.holders(outline.named(_LISTS))
+    lists = outline.inside(*_LISTS)
     holders = outline.by_block(lists)
     texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
     for text, holder in zip(outline.block_texts, holders, strict=True):
