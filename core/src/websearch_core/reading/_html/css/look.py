@@ -40,8 +40,8 @@ _T = TypeVar("_T")
 # Fast path: common styles that hide nothing and undo nothing.
 _HARMLESS = re.compile(
     r"(?:\s*+(?:"
-    r"(?:padding|border|flex|grid|--|object|list-style|align|justify|text-align|text-decoration|vertical|"
-    r"background-(?:size|pos|rep)|font-(?:weight|family|style)|aspect-ratio|gap|float|clear|cursor|order)[\w-]*+\s*+:[^;\\\"'/{}()\[\]]*+"
+    r"(?:padding|border|box-s|flex|grid|--|object|list-style|align|justify|text-align|text-decoration|vertical|"
+    r"background-(?:color|size|pos|rep)|font-(?:weight|family|style)|aspect-ratio|gap|float|clear|cursor|order|pointer|z-index)[\w-]*+\s*+:[^;\\\"'/{}()\[\]]*+"
     r"|(?:max-|min-)?(?:width|height)\s*+:\s*+(?:[2-9]|\d\d)[\d.]*+(?:px|%|r?em|v[wh])\s*+"
     r"|margin[\w-]*+\s*+:[^;\\\"'/{}()\[\]-]*+"
     r"|background-image\s*+:\s*+url\([^;\\\"'/{}()\[\]]*+(?:/(?!\*)[^;\\\"'/{}()\[\]]*+)*+\)\s*+"
