@@ -419,7 +419,7 @@ def _page(
         for length, element in zip(tree.lengths, tree.own, strict=True)
         if tree.names[element] == "p"
     ]
-    priced = [text for text in outline.block_texts if _CURRENCIES.search(text)]
+    priced = [*filter(_CURRENCIES.search, outline.block_texts)]
     address = urlsplit(url).path
     path = [part for part in address.split("/") if part]
     slug = path[-1] if path else ""
