@@ -50,6 +50,7 @@ NAMES = {
         "pypdf._cmap.prepare_cm",
         "pypdf._text_extraction._text_extractor.TextExtraction._handle_tj",
         "pypdf._text_extraction._text_extractor.crlf_space_check",
+        "pypdf._text_extraction._text_extractor.get_display_str",
         "pypdf.generic._font.Font._add_space_width",
         "pypdf.generic._font.Font._get_space_char",
     },

@@ -249,3 +249,17 @@ def test_a_number_that_is_painted_digit_by_digit_stays_one(number):
         content += at(x, 700, sign)
         x += 5.56 if sign.isdigit() or sign == "$" else 2.78
     assert text_of(content) == number
+
+
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (b"[(i) 200 (i) 200 (i)] TJ", "iii"),
+        (b"(ti) Tj 1 0 0 1 72.5 720 Tm ( ) Tj 1 0 0 1 78 720 Tm (de) Tj", "tide"),
+        (b"(ti) Tj 1 0 0 1 78 720 Tm ( ) Tj 1 0 0 1 81.4 720 Tm (de) Tj", "ti de"),
+    ],
+)
+def test_letters_of_one_operator_are_no_copies_and_a_space_under_a_letter_is_none(
+    shown, text
+):
+    assert text_of(b"BT /F1 12 Tf 72 720 Td " + shown + b" ET") == text

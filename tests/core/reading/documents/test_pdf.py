@@ -852,20 +852,48 @@ def test_text_where_nobody_sees_it_is_left_out_with_a_note(box, kept):
     )
 
 
-def test_text_from_right_to_left_has_a_note():
+@pytest.mark.parametrize(
+    ("shown", "text"),
+    [
+        (b"(ABC) Tj", "\u05d2\u05d1\u05d0"),
+        (b"(CA) Tj 40 0 Td (BA) Tj 40 0 Td (AA) Tj", "\u05d0\u05d0 \u05d0\u05d1 \u05d0\u05d2"),
+        (b"40 0 Td (BA) Tj -40 0 Td (CA) Tj", "\u05d0\u05d1 \u05d0\u05d2"),
+        (b"(CB 17:50 AC) Tj", "\u05d2\u05d0 17:50 \u05d1\u05d2"),
+        (b"(AB kelp CCCC) Tj", "\u05d2\u05d2\u05d2\u05d2 kelp \u05d1\u05d0"),
+        (b"(the word ABC is old) Tj", "the word \u05d2\u05d1\u05d0 is old"),
+        (b"(\\(A\\) BC) Tj", "\u05d2\u05d1 (\u05d0)"),
+        (b"[(CCC) (kelp ) (BBB)] TJ", "\u05d1\u05d1\u05d1kelp \u05d2\u05d2\u05d2"),
+        (b"(CB2024 B) Tj", "\u05d1 2024\u05d1\u05d2"),
+    ],
+)  # fmt: skip
+def test_text_from_right_to_left_is_read_in_its_order(shown, text):
     font = (
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding"
         b"<</Differences[65/afii57664/afii57665/afii57666]>>>>"
     )
-    paper = pages(lines("ABC")).replace(
+    content = b"BT /F1 12 Tf 72 720 Td " + shown + b" ET"
+    paper = pages(content).replace(
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica/Encoding/WinAnsiEncoding>>",
         font,
     )
     page = read_bytes(paper, URL)
 
-    assert page.content == "## Page 1\n\n\u05d2\u05d1\u05d0"
-    [note] = page.notes[1:]
-    assert note.startswith("1 page with text from right to left")
+    assert page.content == f"## Page 1\n\n{text}"
+    assert page.notes == ("1 page",)
+
+
+@pytest.mark.parametrize(
+    ("matrix", "text"),
+    [
+        (b"0 0 0 1", "ebb"),
+        (b"0 0 0 0", "ebb"),
+        (b"-1 0 0 1", "tide\n\nebb"),
+        (b"1 0 0 -1", "tide ebb"),
+    ],
+)
+def test_text_that_is_flat_or_mirrored_does_not_cost_the_page(matrix, text):
+    shown = b"BT /F1 12 Tf " + matrix + b" 72 700 Tm (tide) Tj ET "
+    assert text_of(shown + at(120, 700, "ebb")) == text
 
 
 def test_rows_that_are_no_table_take_linear_time():

@@ -32,6 +32,7 @@ from pypdf import PdfReader
 from pypdf.errors import LimitReachedError
 from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
+from .direction import turn_words
 from .layout import SPACE, Recorder
 
 MAX_DECODED = 5_000_000  # bytes of a stream
@@ -58,8 +59,12 @@ _KANA = "".join(map(chr, range(0xFF61, 0xFFA0)))  # of half the width
 _Run = tuple[int, str] | tuple[int, str, int, int]
 _COLLECTIONS: dict[str, tuple[_Run, ...]] = {
     "Japan1": (
-        *((1, _YEN), (231, _YEN), (327, _KANA), (7887, _UPRIGHT)),
-        *((633, "euc_jp", 0xA1, 0xA7), (1125, "euc_jp", 0xB0, 0xF3)),
+        (1, _YEN),
+        (231, _YEN),
+        (327, _KANA),
+        (7887, _UPRIGHT),
+        (633, "euc_jp", 0xA1, 0xA7),
+        (1125, "euc_jp", 0xB0, 0xF3),
     ),
     "GB1": (
         (1, _ASCII),
@@ -68,12 +73,11 @@ _COLLECTIONS: dict[str, tuple[_Run, ...]] = {
         (940, "gb2312", 0xB0, 0xF7),
     ),
     "Korea1": (
-        *((1, _ASCII), (8094, _ASCII.replace("\\", "₩"))),
-        *(
-            (101, "euc_kr", 0xA1, 0xA1),
-            (1086, "euc_kr", 0xB0, 0xC8),
-            (3436, "euc_kr", 0xCA, 0xFD),
-        ),
+        (1, _ASCII),
+        (8094, _ASCII.replace("\\", "₩")),
+        (101, "euc_kr", 0xA1, 0xA1),
+        (1086, "euc_kr", 0xB0, 0xC8),
+        (3436, "euc_kr", 0xCA, 0xFD),
     ),
     "CNS1": ((1, _ASCII), (13648, _ASCII)),
 }
@@ -365,27 +369,29 @@ def _find_space(theirs: partial[Any], encoding: Any) -> str:
     return ""
 
 
+def _find_recorder() -> Recorder | None:
+    """Return the recorder of the page that is being read."""
+    budget = _budget.get()
+    if budget is None:
+        return None
+    return budget.recorder
+
+
 def _record(theirs: partial[Any], extraction: Any) -> Any:
     """Tell the recorder of the page where a text is shown.
 
     The width of what was shown since the last move is in thousandths of a point.
     """
-    budget = _budget.get()
-    if budget is None or budget.recorder is None:
+    recorder = _find_recorder()
+    if recorder is None:
         return theirs()
-    recorder = budget.recorder
     before = str(theirs.args[1])
-    matrix = multiply(theirs.args[4], theirs.args[3])
+    matrix = _multiply(theirs.args[4], theirs.args[3])
     size = float(theirs.args[8])
     begin = float(theirs.args[11]["str_widths"])
-    output = extraction.output
     result = theirs()
     text = str(result[0])
-    goes_left = bool(result[1]) or extraction.output != output
-    is_mirrored = matrix[0] * matrix[3] <= matrix[1] * matrix[2]
-    if goes_left or is_mirrored:
-        recorder.is_plain = False
-    elif len(text) > len(before):
+    if len(text) > len(before):
         letters, gap = _space_out(
             text[len(before) :], extraction.char_spacing, recorder.kern, size
         )
@@ -413,23 +419,29 @@ def _space_out(
     return letters, spacing
 
 
+def _keep_order(theirs: partial[Any], text: str) -> Any:
+    """Add a text as it stands on the page, where the recorder finds its direction."""
+    if _find_recorder() is None:
+        return theirs()
+    characters = theirs.args[4].character_map
+    letters = [characters.get(letter, letter) for letter in theirs.args[5]]
+    # what a glyph stands for is in the order of reading
+    return text + "".join(map(turn_words, letters)), False, ""
+
+
 def _skip_lines(theirs: partial[Any], text: str) -> Any:
     """Leave out what pypdf does to find the ends of lines, where a recorder does.
 
     The last character stays, which says whether a gap in a text is a second space.
     """
-    budget = _budget.get()
-    if budget is None or budget.recorder is None:
+    if _find_recorder() is None:
         return theirs()
     cm_matrix, tm_matrix = theirs.args[2]
     return text[-1:], "", cm_matrix.copy(), tm_matrix.copy(), theirs.args[12]
 
 
-def multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
-    """Return the matrix that does what two do, as PDFs write matrices.
-
-    Its last two values are a place.
-    """
+def _multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
+    """Return the matrix that does what two do, as PDFs write matrices."""
     return [
         matrix[0] * other[0] + matrix[1] * other[2],
         matrix[0] * other[1] + matrix[1] * other[3],
@@ -459,5 +471,6 @@ patch(
         "pypdf.generic._font.Font._get_space_char": _find_space,
         "pypdf._text_extraction._text_extractor.TextExtraction._handle_tj": _record,
         "pypdf._text_extraction._text_extractor.crlf_space_check": _skip_lines,
+        "pypdf._text_extraction._text_extractor.get_display_str": _keep_order,
     }
 )

@@ -15,8 +15,8 @@ from unicodedata import normalize
 
 from .._markdown.table import write_rows
 from .columns import Shown, find_parts
+from .direction import put_in_order
 
-_MAX_PIECES = 100_000  # of a page: one with more is read in the order of the file
 _MAX_SHOWN = 20_000
 _MAX_PARTS = 16
 _MAX_PLACES = 8  # of the same text that are compared
@@ -132,7 +132,7 @@ class _Row(NamedTuple):
 
     @property
     def text(self) -> str:
-        return " ".join(cell.text for cell in self.cells)
+        return put_in_order(" ".join(cell.text for cell in self.cells))
 
 
 class Recorder:
@@ -142,13 +142,11 @@ class Recorder:
         self.box = box
         self.operator = 0  # how many have shown text so far
         self.kern = 0.0  # how far this operator goes back between strings, most often
-        self.is_plain = True  # False if some text goes from right to left
         self.hides = False  # whether some text is where nobody sees it
         # By the angle of their direction, in degrees; their places are as if the page
         # were turned for them.
         self._pieces: dict[int, list[Piece]] = {}
         self._places: dict[tuple[str, int], list[Piece]] = {}
-        self._count = 0
 
     def add(
         self, text: str, matrix: Sequence[float], begin: float, end: float, size: float
@@ -158,12 +156,13 @@ class Recorder:
         It goes from *begin* to *end*, from the place and in the units of a *matrix*.
         """
         scale = hypot(matrix[0], matrix[1])
-        cosine = matrix[0] / scale
-        sine = matrix[1] / scale
         size *= hypot(matrix[2], matrix[3])
-        if not self._is_shown(matrix, (begin, (begin + end) / 2, end), size):
+        places = begin, (begin + end) / 2, end
+        if not scale or not self._is_shown(matrix, places, size):
             self.hides = True
             return
+        cosine = matrix[0] / scale
+        sine = matrix[1] / scale
         begin *= scale
         end *= scale
         x = matrix[4] * cosine + matrix[5] * sine
@@ -180,9 +179,6 @@ class Recorder:
             pieces[-1] = joined
         else:
             pieces.append(piece)
-        self._count += 1
-        if self._count > _MAX_PIECES:
-            self.is_plain = False
 
     def _is_shown(
         self, matrix: Sequence[float], places: Iterable[float], size: float
@@ -202,6 +198,8 @@ class Recorder:
         if len(piece.text) > 2:  # narrow letters can be close
             limit *= 2
         for other in places[-_MAX_PLACES:]:
+            if other.operator == piece.operator:
+                continue
             if abs(piece.y - other.y) < limit and abs(piece.x - other.x) < limit:
                 return True
         if not piece.text.isspace():
@@ -346,7 +344,8 @@ def _make_row(pieces: Sequence[Piece]) -> _Row:
     last: Piece | None = None
     for piece in pieces:
         if piece.text.isspace():
-            text += " "
+            if last is None or piece.end > last.end:  # it is not under a letter
+                text += " "
             continue
         gap = piece.x - last.end if last else 0.0
         if last and gap > _CELL * min(last.size, piece.size):
@@ -477,7 +476,7 @@ def _list_cells(row: _Row, columns: Sequence[_Span]) -> list[str]:
     starts = [start for start, _ in columns]
     cells = [""] * len(columns)
     for cell in row.cells:
-        cells[bisect_right(starts, cell.x) - 1] = cell.text
+        cells[bisect_right(starts, cell.x) - 1] = put_in_order(cell.text)
     return cells
 
 

@@ -158,7 +158,6 @@ class _PdfReader:
         self.characters = 0
         self.invisible = 0
         self.broken = 0  # pages that could not be read
-        self.joined = 0  # pages whose lines are those of pypdf
         self.hiding = 0  # pages with text where nobody sees it
         self._size = 0  # bytes of the pictures
 
@@ -180,13 +179,8 @@ class _PdfReader:
 
     def _extract(self, page: PageObject, number: int) -> Leaf:
         recorder = _record(page, _find_box(page), self.budget)
-        if recorder.is_plain:
-            leaf = recorder.leaf()
-            self.hiding += recorder.hides
-        else:
-            self.budget.renew()
-            leaf = _extract_joined(page, recorder.box)
-            self.joined += 1
+        leaf = recorder.leaf()
+        self.hiding += recorder.hides
         texts = self.document.texts
         if texts is not None and not any(line.text.strip() for line in leaf.lines):
             middle = (leaf.low + leaf.high) / 2
@@ -283,12 +277,6 @@ def _describe_problems(content: str, pages: _PdfReader, silent: int) -> Iterator
     if pages.hiding:
         size = quantity(pages.hiding, "page")
         yield f"text outside of the page, which nobody sees, left out: {size}"
-    if pages.joined:
-        size = quantity(pages.joined, "page")
-        yield (
-            f"{size} with text from right to left, or with very much: words may run "
-            "together or change places"
-        )
     if _is_glued(content):
         yield "words may run together: the file does not say where they end"
     nameless = content.count("\ufffd")
@@ -347,28 +335,6 @@ def _find_kern(operands: list[Any]) -> float:
     if not kerns:
         return 0.0
     return float(kerns[len(kerns) // 2])
-
-
-def _extract_joined(page: PageObject, box: Box) -> Leaf:
-    """Return the lines that pypdf makes of a page."""
-    from .filters import multiply
-
-    upright = page.rotation % 180 == 0
-    low, high = (box.low, box.high) if upright else (box.left, box.right)
-    lines: list[Line] = [Line("", low)]
-
-    def collect(text: str, cm: Any, tm: Any, *_: Any) -> None:
-        first, *rest = text.split("\n")
-        place = multiply(tm, cm)[4 + upright]
-        last = lines[-1]
-        y = place
-        if last.text.strip():
-            y = last.y
-        lines[-1] = Line(last.text + first, y)
-        lines.extend(Line(line, place) for line in rest)
-
-    page.extract_text(visitor_text=collect)
-    return Leaf(lines, low, high)
 
 
 def _pictures(page: Any) -> Iterator[bytes]:
