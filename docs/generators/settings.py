@@ -229,7 +229,9 @@ def _meaning(name: str, docstring: str) -> str:
     first = re.split(r"(?<=\.) ", docstring, maxsplit=1)[0]
     if name not in _MORE:
         return first
-    short = re.split("[:;] |, (?:or `|such as )", first.removesuffix("."), maxsplit=1)[0]
+    short = re.split("[:;] |, (?:or `|such as )", first.removesuffix("."), maxsplit=1)[
+        0
+    ]
     return f"{short}. {_MORE[name]}"
 
 
