@@ -185,9 +185,9 @@ def _read_pages_here(
         return
     from websearch_core.reading._isolation import fence
 
-    def run(ask: Any, instead: Any, *, isolate: object, **options: Any) -> Any:
-        if isolate == "require":
-            return pool_run(ask, instead, isolate=isolate, **options)
+    def run(ask: Any, instead: Any, parsing: Any) -> Any:
+        if parsing.isolate == "require":
+            return pool_run(ask, instead, parsing)
         return instead()
 
     pool_run = fence.run

@@ -57,7 +57,7 @@ def convert(
     def instead() -> Page:
         return _convert_beginning(data, url, content_type, **options)
 
-    return run(ask, instead, isolate=parsing.isolate, processes=parsing.processes)
+    return run(ask, instead, parsing)
 
 
 def choose(page: Page, part: Excerpt, links: Links | None, parsing: Parsing) -> Page:
@@ -85,7 +85,7 @@ def choose(page: Page, part: Excerpt, links: Links | None, parsing: Parsing) -> 
     def instead() -> Page:
         return _choose_here(_take_beginning(page), part, links)
 
-    chosen = run(ask, instead, isolate=parsing.isolate, processes=parsing.processes)
+    chosen = run(ask, instead, parsing)
     if links is None or links == "keep":
         return chosen
     data = chosen.data and chosen.data.without_links()
@@ -122,7 +122,7 @@ def look(name: str, data: bytes, parsing: Parsing, **arguments: Any) -> Any:
     def instead() -> Any:
         return _look_here(name, data[:MAX_HERE], arguments)
 
-    return run(ask, instead, isolate=parsing.isolate, processes=parsing.processes)
+    return run(ask, instead, parsing)
 
 
 # The parsers are imported when they are needed here, which is rarely.

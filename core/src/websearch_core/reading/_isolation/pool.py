@@ -23,7 +23,7 @@ from typing import TypeVar
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
 from ..._runtime.interrupts import WAIT_STEP, releasing
-from ..._runtime.scope import Isolation, current_client
+from ..._runtime.scope import Parsing, current_client
 from ..._runtime.threads import submit
 from ..._runtime.turns import Slots
 from ...errors import ConfigurationError, TimedOut
@@ -44,26 +44,20 @@ _MAX_PROCESSES = 8  # by default: as many pages as `WebSearch.read_many` reads a
 _CHECK_SECONDS = 20.0  # to start a process, for `find_problem`
 
 
-def run(
-    ask: Callable[[Worker], T],
-    instead: Callable[[], T],
-    *,
-    isolate: Isolation,
-    processes: int | None = None,
-) -> T:
+def run(ask: Callable[[Worker], T], instead: Callable[[], T], parsing: Parsing) -> T:
     """Return what *ask* gets from a process that nobody else uses meanwhile.
 
     Args:
         ask: Asks the process, with the errors of `Worker.ask`.
         instead: Does as much of it as is safe in this process: where none can be
-            started, unless *isolate* is ``require``.
-        isolate: ``True`` or ``require``.
-        processes: Maximum number of processes for one client; those of all clients
-            together may be twice as many.
+            started, unless ``isolate`` is ``require``.
+        parsing: ``isolate`` is ``True`` or ``require``; ``processes`` are those for one
+            client, and all clients together may have twice as many.
 
     Raises:
         TimedOut: There was no free process, or no answer, within the time allowed.
-        ConfigurationError: No process can be started, and *isolate* is ``require``.
+        ConfigurationError: No process can be started, and ``isolate`` is
+            ``require``.
     """
     seconds = min(time_left(), MAX_SECONDS)
     if not seconds:
@@ -76,7 +70,7 @@ def run(
             worker = _pool.take()
             return ask(worker)
         except ChildProcessError as error:
-            if isolate == "require":
+            if parsing.isolate == "require":
                 raise ConfigurationError(
                     f"isolate: no process can be started here: {error}"
                 ) from error
@@ -84,7 +78,7 @@ def run(
             release.close()
         return instead()
 
-    limit = processes or count_cores()
+    limit = parsing.processes or count_cores()
     _pool.slots.grow(2 * limit)
     return _pool.slots.hold(current_client(), work, seconds, limit=limit)
 
