@@ -5,6 +5,7 @@ providers themselves.
 from __future__ import annotations
 import inspect
 import json
+import re
 import sys
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -108,6 +109,7 @@ _IN_EXTRA = {
 # `make first-contact`.
 _CHECKED = Path(__file__).resolve().parents[2] / "cassettes" / "checked.json"
 _ADDRESS = "Where the API is."  # said once, above all
+_SIGNUP = re.compile(r"^From https?://\S+\.(?: |$)")
 # key of the limits: unit
 _LENGTHS = {"query_length": "characters", "query_words": "words"}
 
@@ -339,8 +341,8 @@ def _meaning(name: str, meaning: str) -> str:
     """Return what an option does, if the page does not say it above for all."""
     if meaning == _ADDRESS:
         return ""
-    if name == "api_key" and meaning.startswith("From "):
-        return ""  # the overview links to that place
+    if name == "api_key":
+        return _SIGNUP.sub("", meaning)  # the overview links to that place
     return meaning
 
 
