@@ -111,8 +111,8 @@ def test_what_the_tool_shows_beside_the_content_counts(kind, answer, alive):
         name="Ember",
         price="48.99",
         currency="USD",
-        contacts=("Call 555-010-9999",),
     )
-    page = Page(url="", content="A lamp.", data=data)
+    rest = "Call 555-010-9999"
+    page = Page(url="", content="A lamp.", rest=rest, data=data)
 
     assert measure([fact], lambda _: page, Excerpt(max_length=15_000)) == [alive]

@@ -116,12 +116,12 @@ def page_body(
     count: TokenCounter = estimate_tokens,
 ) -> str:
     """Return what a text has of a page between its facts and its notes: what it states,
-    its content, its grid and its contacts.
+    its content, its grid and what it states beside its main text.
 
     Args:
         page: The page.
-        max_length: Maximum characters of the content, the grid and the contacts; of the
-            last two, what does not fit is left out.
+        max_length: Maximum characters of the content, the grid and what stands beside
+            it; of the last two, what does not fit is left out.
         max_tokens: Maximum tokens of these.
         count: Counts the tokens of a text.
     """
@@ -139,11 +139,12 @@ def page_body(
         parts.append(_describe_data(page.data))
     parts.append(page.content)
     is_start = not (page.offset or page.passages)
+    items = ""
     if is_start and page.data is not None:
         items = _list_items(page.data, page.content, fits)
         parts.append(items)
-        contacts = _list_contacts(page.data, lambda text: fits(f"{items}{text}"))
-        parts.append(contacts)
+    if is_start:
+        parts.append(_write_beside(page.rest, items, fits))
     return _join_blocks(parts)
 
 
@@ -191,10 +192,10 @@ def page_as_json(page: Page) -> dict[str, Any]:
     """Return a page as plain data.
 
     Returns:
-        The fields of `Page` except ``rest``, with its HTTP status as ``http_status``;
+        The fields of `Page`, with its HTTP status as ``http_status``;
         and ``status`` = ``success``, ``error`` = None. Dates are ISO 8601.
     """
-    data = page.model_dump(mode="json", exclude={"rest"})
+    data = page.model_dump(mode="json")
     return {**data, "http_status": data["status"], "status": "success", "error": None}
 
 
@@ -558,7 +559,9 @@ def page_for_model(
     body = page_body(page, max_length=max_length, max_tokens=max_tokens, count=count)
     if form != "json":
         return fenced(_write_page(page, body, form), "A web page")
-    data = page_as_json(page.model_copy(update={"links": (), "outline": ()}))
+    passages = [passage for passage in page.rest.split("\n\n") if passage in body]
+    update = {"links": (), "outline": (), "rest": "\n\n".join(passages)}
+    data = page_as_json(page.model_copy(update=update))
     del data["links"], data["outline"]
     if page.data is not None:
         items = tuple(item for item in page.data.items if item.name in body)
@@ -942,13 +945,17 @@ def _write_items(
     return f"Items that the page shows:\n{_list_first(lines, len(items))}"
 
 
-def _list_contacts(data: PageData, fits: Callable[[str], bool]) -> str:
-    """Return the first contacts of a page that fit, one a line."""
+def _write_beside(rest: str, items: str, fits: Callable[[str], bool]) -> str:
+    """Return the first passages beside the main text that fit beside the *items*, which
+    are not repeated.
+    """
     whole = ""
-    text = "Contacts that the page shows outside its main text:"
-    for contact in data.contacts:
-        text += f"\n- {contact}"
-        if not fits(text):
+    text = "Outside its main text, the page shows:"
+    for passage in filter(None, rest.split("\n\n")):
+        if passage.partition("\n")[0] in items:
+            continue
+        text += f"\n\n{passage}"
+        if not fits(f"{items}{text}"):
             break
         whole = text
     return whole

@@ -310,7 +310,7 @@ OF_A_PAGE = {
     "final_url": ("https://mill.example/end", "https://mill.example/end", ALL),
     "title": ("Tidal mill", "Tidal mill", ALL),
     "content": ("The wheel turns.", "The wheel turns.", ALL),
-    "rest": ("Opening hours.", "Opening hours.", NOWHERE),
+    "rest": ("Opening hours: nine", "Opening hours: nine", ALL),
     "content_length": (1234, "1234", DATA),
     "original_length": (98765, "98765", DATA),
     "offset": (4567, "4567", DATA),

@@ -412,8 +412,9 @@ class Page(Value):
         content: Markdown: the window that starts at ``offset``, or the ``passages``,
             with marks between them that say how much is left out.
         rest: What else a person sees on a whole page, as a reader returns it, menus
-            left out: `query` and `find` search it too. Empty in what `WebSearch.read`
-            returns.
+            left out: `query` and `find` search it too. The beginning of a page, as
+            `WebSearch.read` returns it, has those passages of it that state something
+            which ``content`` lacks, 1,500 characters at most; other parts have none.
         content_length: Characters in ``content``.
         original_length: Characters in the whole text.
         offset: Where ``content`` begins in the whole text, or where the text that

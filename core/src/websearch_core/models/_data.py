@@ -55,8 +55,6 @@ class PageData(Value):
         count: How many things the list has on all of its pages, if it says so.
         next_url: The next page of the list.
         answers: The first answers to a question, an accepted one before others.
-        contacts: The first lines that the page shows outside its main text with an
-            address, a telephone number, an e-mail address or hours.
         raw: The JSON-LD of what the page is about, cut to a few thousand characters,
             without addresses.
     """
@@ -80,7 +78,6 @@ class PageData(Value):
     count: int | None = None
     next_url: str | None = None
     answers: tuple[str, ...] = ()
-    contacts: tuple[str, ...] = ()
     raw: tuple[dict[str, Any], ...] = ()
 
     @property

@@ -217,13 +217,13 @@ def page_output(
 def _leave_room(
     page: Page, max_length: int | None, max_tokens: int | None, count: TokenCounter
 ) -> Page:
-    """Return *page* with its content cut, if its grid and its contacts need the room:
-    at most a third of a limit.
+    """Return *page* with its content cut, if its grid and what it states beside its
+    main text need the room: at most a third of a limit.
     """
     from .. import render
 
-    beside = page.data and (page.data.items or page.data.contacts)
-    if not beside:
+    has_grid = page.data is not None and page.data.items
+    if not has_grid and not page.rest:
         return page
     if page.offset or page.passages:
         return page
@@ -243,6 +243,7 @@ def _leave_room(
     facts: dict[str, Any] = {
         "original_length": page.original_length,
         "outline": page.outline,
+        "rest": page.rest,
         "next_offset": cut.next_offset or page.next_offset,
     }
     return cut.model_copy(update=facts)

@@ -78,7 +78,7 @@ def _describe_search() -> type[BaseModel]:
 
 
 def _describe_page() -> type[BaseModel]:
-    fields = _take_fields(Page, {"rest", "links", "outline", "status"})
+    fields = _take_fields(Page, {"links", "outline", "status"})
     fields |= {
         **_list_common(),
         "http_status": (int | None, ...),

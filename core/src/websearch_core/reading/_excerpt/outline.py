@@ -142,7 +142,7 @@ def outline_of(page: Page, max_length: int) -> Page:
     first = sections[:_MAX_HEADINGS]
     lines = _choose_lines(first, max_length)
     content = "\n".join(lines)
-    cut = show(page, content, truncated=True, outline=_show(first))
+    cut = show(page, content, rest="", truncated=True, outline=_show(first))
     if not sections:
         size = len(page.content)
         return cut.with_notes(f"the text has no headings, and {size:,} characters")

@@ -22,6 +22,7 @@ from ..._text.terms import list_terms
 from ...errors import InvalidOption
 from ...models import Page
 from .asked import kinds_asked, kinds_stated, words_aside
+from .beside import is_notice
 from .compose import Composer, quote
 from .pieces import TARGET, Piece, Span
 from .window import Cut, beyond, cut_window
@@ -358,7 +359,7 @@ class _Ranking:
             lines = [line for line, bare in both if bare not in main_lines]
             new = "\n".join(lines)
             terms = list_terms(new)
-            if all(map(_is_notice, lines)):
+            if all(map(is_notice, lines)):
                 new = ""
                 terms = [term for term in terms if term not in self._main_terms]
             has_words = self._question.count(terms)
@@ -368,13 +369,6 @@ class _Ranking:
     @cached_property
     def _main_terms(self) -> set[str]:
         return set(list_terms(self._source.main))
-
-
-def _is_notice(line: str) -> bool:
-    """Return whether a line is a copyright notice."""
-    if len(line) > _MAX_LINE_LENGTH:
-        return False
-    return "©" in line or line.lower().startswith(("copyright", "(c)"))
 
 
 def _is_row(piece: Piece) -> bool:

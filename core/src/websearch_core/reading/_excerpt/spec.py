@@ -30,6 +30,7 @@ _TYPES = {
     "outline": (bool, "true or false"),
 }
 _TRIES = 8  # cuts to find the one that fills a budget of tokens
+_BESIDE = 3  # what stands beside the main text may take a third
 _ENOUGH = 0.95  # of a budget: good enough to stop looking for a better cut
 _SHORT = 40_000  # characters; making them safe takes 70 ms, whatever they are
 _MARKER = re.compile(r"\A[ \t>]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
@@ -172,9 +173,17 @@ class Excerpt:
         if not self.outline:
             outline = find_parts(page.content)
             part = part.model_copy(update={"outline": outline})
+        if page.rest and self._is_beginning():
+            part = _with_beside(part, page, about)
         if not part.passages:
             return part
         return link_passages(part, page, self.query or self.find or "")
+
+    def _is_beginning(self) -> bool:
+        """Return whether nothing was asked for but the beginning of the page."""
+        if self.offset or self.outline:
+            return False
+        return not (_describe(self.query) or _describe(self.find))
 
     def _cut(self, page: Page, about: int) -> Cut:
         if _describe(self.find):
@@ -198,6 +207,18 @@ class Excerpt:
             page = page.model_copy(update={"content": join_rest(page)})
             page = page.with_notes(f"this is {OUTSIDE}")
         return partial(cut_window, page, offset=self.offset)
+
+
+def _with_beside(part: Page, page: Page, about: int) -> Page:
+    """Return the beginning of a page with what the page states beside its main text: it
+    gets what the beginning leaves of *about* so many characters, at least a third.
+    """
+    from .beside import MAX_LENGTH, choose_beside
+
+    room = max(about - len(part.content), about // _BESIDE)
+    main = f"{page.title}\n{part.content}"
+    rest = choose_beside(main, page.rest, min(room, MAX_LENGTH))
+    return part.model_copy(update={"rest": rest})
 
 
 def _safely(

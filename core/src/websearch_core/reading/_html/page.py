@@ -12,7 +12,7 @@ from ..._text.media_types import HTML
 from ..._text.quantity import quantity
 from ..._text.urls import strip_anchor
 from ..._text.vocabulary import Responses
-from ...models import Page, PageData
+from ...models import Page
 from ...models._outcomes import MORE_HIDDEN
 from .._charset import to_utf8
 from .._language import correct_language
@@ -20,7 +20,6 @@ from .._links import MAX_LINKS, Links, resolved
 from .._sniff import declared
 from .._types import make_page
 from .blocks import find_blocks
-from .contacts import find_contacts
 from .harden import harden
 from .metadata import Metadata, find_kind, read_metadata
 from .normalize import close_empty
@@ -134,10 +133,6 @@ def read_html(
     targets = [*text.targets.values()]
     if page_data is not None and links == "keep":
         targets += page_data.links
-    contacts = tuple(find_contacts(blocks, content, text.markdown))
-    if contacts:
-        page_data = page_data or PageData()
-        page_data = page_data.model_copy(update={"contacts": contacts})
     media_type = declared(content_type)
     if media_type not in HTML:
         media_type = "text/html"

@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from itertools import compress
-from operator import or_
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.vocabulary import Kind, Responses
@@ -162,12 +161,6 @@ def choose_responses(
             readable = _drop(outline, readable, written) or readable
         content = rest or content
     return Choice(content, readable, tuple(notes))
-
-
-def by_visitors(outline: TextBlocks) -> list[bool]:
-    """Return which blocks visitors wrote: comments and reviews."""
-    comments, reviews = (_find(outline, form) for form in _FORMS.values())
-    return list(map(or_, comments, reviews))
 
 
 def _has_text(outline: TextBlocks, responses: list[bool]) -> bool:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # corpus, 46 are not longer
 MAX_HERE = 2**19
 # what choosing a part depends on, besides the text
-_FACTS = ("url", "final_url", "media_type", "truncated", "notes")
+_FACTS = ("url", "final_url", "title", "media_type", "truncated", "notes")
 _NO_PROCESS = "no process could be started to read it"
 
 
@@ -208,7 +208,7 @@ def _decode_part(page: Page, head: dict[str, Any], body: bytearray) -> Page:
         {"url": page.url, **facts, "content": str(body, "utf-8")}
     )
     update = {name: getattr(part, name) for name in (*facts, "content")}
-    return page.model_copy(update={**update, "rest": ""})
+    return page.model_copy(update=update)
 
 
 def _decode_find(head: dict[str, Any], _: bytearray) -> Any:

@@ -22,7 +22,7 @@ MAX_PICTURES = 2**26
 # what a part of a page has that is not of the whole page, besides its text
 PART = frozenset({
     "content_length", "original_length", "offset", "truncated", "next_offset",
-    "passages", "outline", "notes",
+    "passages", "outline", "notes", "rest",
 })  # fmt: skip
 _LENGTHS = struct.Struct(">II")
 
