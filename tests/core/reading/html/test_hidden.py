@@ -558,6 +558,7 @@ SPOKEN = "words that only screen readers say"
         f"<p><span class=srOnly>{SPOKEN}</span></p>",
         f"<p><i class=icon aria-hidden=true></i> <span class=sr-only>{SPOKEN}</span></p>",
         f"<table><tr><td><a href=/a>a <span class=sr-only>{SPOKEN}</span></a></td></tr></table>",
+        f"<p><b><i class=sr-only>{SPOKEN}</i> 9</b> <i aria-hidden=true>min</i></p>",
         f"<div class=addeventatc>Add<span class=start>{SPOKEN}</span></div>",
     ],
 )
@@ -573,6 +574,9 @@ def test_what_style_sheets_keep_for_screen_readers_and_calendars_is_left_out(
         f"<table><tr><td><svg></svg><span class=sr-only>{SPOKEN}</span></td></tr></table>",
         f"<p><ins aria-hidden=true>$9</ins> <span class=sr-only>{SPOKEN}</span></p>",
         f"<p><span class=sr-only>{SPOKEN}</span><span aria-hidden=true>* * *</span></p>",
+        f"<p>Rest <b>9<i class=sr-only>{SPOKEN}</i></b> <i aria-hidden=true>min</i></p>",
+        f"<p><i aria-hidden=true>h</i><b><i class=sr-only>{SPOKEN}</i>9</b></p>",
+        f"<p><b><i class=visually-hidden>{SPOKEN}</i></b><i aria-hidden=true>*</i></p>",
         f"<p class=not-sr-only>{SPOKEN}</p>",
         f"<p class='sr-only md:not-sr-only'>{SPOKEN}</p>",
         f"<p class=sr-only-note>{SPOKEN}</p>",

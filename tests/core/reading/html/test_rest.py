@@ -18,6 +18,14 @@ EXTRAS = {
     "a biography": '<footer><div class="about-author"><p>Ada Holm keeps bees in Varra.</p></div></footer>',
     "a review date": '<footer><div class="meta"><p>Next review due: 4 May 2027</p></div></footer>',
     "a row": "<aside><table><tr><td>Weight</td><td>2.4 kg</td></tr></table></aside>",
+    "choices": "<form><label>Shade<select><option>Linen<option>Glass</select></label></form>",
+    "choices that name themselves": (
+        "<form><p>Order</p><select><option>Plug ...<option>UK<option>EU</select></form>"
+    ),
+    "a table marked as navigation": (
+        '<div class="side-bar" role="navigation"><table><tr><th></th><th>All</th></tr>'
+        "<tr><td><a href=/s>Sold</a></td><td>1204</td></tr></table></div>"
+    ),
 }
 FOREIGN = {
     "navigation": "<nav><a href=/a>Kettles 99</a></nav>",
@@ -26,6 +34,19 @@ FOREIGN = {
     "sharing": '<div class="share-buttons"><p>Post Kettles to 3 friends</p></div>',
     "hidden text": "<div hidden><p>Kettles cost $1.</p></div>",
     "a button": "<button>Kettles</button>",
+    "a table of cookies": (
+        '<div class="cookie-settings"><table><tr><th>Name</th></tr><tr><td>Kettles</td>'
+        "</tr></table></div>"
+    ),
+    "a menu in a table": (
+        '<div class="navigation"><table><tr><td>Kettles</td></tr></table></div>'
+    ),
+    "a long list of choices": (
+        f"<select>{''.join(f'<option>Kettles {n}' for n in range(99))}</select>"
+    ),
+    "choices that are hidden": (
+        "<div style='display:none'><select><option>Kettles<option>Stoves</select></div>"
+    ),
 }
 
 
@@ -44,7 +65,15 @@ def rest(extra: str, *, linked: bool = True) -> str:
     list(
         zip(
             EXTRAS.values(),
-            ["$48.99", "Ada Holm keeps bees", "4 May 2027", "Weight | 2.4 kg"],
+            [
+                "$48.99",
+                "Ada Holm keeps bees",
+                "4 May 2027",
+                "Weight | 2.4 kg",
+                "Shade\nLinen | Glass",
+                "Order\nPlug ... | UK | EU",
+                "Sold | 1204",
+            ],
             strict=True,
         )
     ),
@@ -57,6 +86,17 @@ def test_what_a_person_sees_is_beside_the_content(extra, fact):
 @pytest.mark.parametrize("extra", FOREIGN.values(), ids=list(FOREIGN))
 def test_what_belongs_to_no_page_is_not_beside_it(extra):
     assert "Kettles" not in rest(f"{extra}<footer><p>Imprint 2026</p></footer>")
+
+
+def test_the_choices_of_a_control_in_the_content_are_beside_it():
+    page = parse(
+        b"<body><article><h1>Ember</h1><p>Shade</p><select><option>Linen<option>Glass"
+        b"</select><p>Ships in a week.</p></article>"
+    )
+    blocks = find_blocks(page.body)
+    everything = [True] * len(blocks.block_texts)
+
+    assert "Shade\nLinen | Glass" in write_rest(blocks, everything, everything)
 
 
 def test_the_rest_of_a_page_does_not_repeat_its_long_content():

@@ -33,7 +33,7 @@ from .hidden import (
     skips,
     stays_hidden,
 )
-from .nodes import element_beside, first_element, has_text, text_of
+from .nodes import element_beside, first_element, has_text, is_last, text_of
 from .templates import SIGNS, remove_templates
 from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
 
@@ -66,7 +66,10 @@ _MAX_CONTROLS = 200
 _MAX_CONSENT_LENGTH = 1_000  # characters, to find out what a box is about
 _FLOWING = frozenset({"div", "p", "section"})  # a style can make them parts of a line
 _MAX_LEVELS_IN_CELL = 3
-_MAX_LABEL_LENGTH = 100  # characters of what a drawing shows
+_MAX_LABEL_LENGTH = 100  # characters of what a drawing shows, or of a choice
+_MIN_CHOICES = 2
+_MAX_CHOICES = 20
+_MAX_CHOICES_LENGTH = 200  # characters
 _STYLING = frozenset({"style", "bgcolor", "color"})
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _CELLS = frozenset({"td", "th"})
@@ -241,6 +244,10 @@ class _Walk:
                 ):
                     if name == "template":
                         openers.pass_by(len(names), name, node.attributes)
+                    if name == "select" and inside < _MUTED:
+                        choices = _read_choices(node)
+                        if choices:
+                            o.choices.setdefault(len(linked) - 1, []).append(choices)
                     if name == "svg" and _is_in_cell(names, parents, here):
                         label = _read_label(node)
                         if label and inside < _MUTED:
@@ -438,7 +445,7 @@ class _Walk:
 
         Text for screen readers is missed where it stands for a sign that everybody
         sees: alone in the cell of a table, or beside a text that screen readers skip,
-        as in ``<ins aria-hidden=true>$9</ins>``.
+        as in ``<ins aria-hidden=true>$9</ins>``, or in an element beside that.
         """
         if is_for_calendars(mark):
             return True
@@ -450,7 +457,10 @@ class _Walk:
         if openers.open("", node.attributes, PLAIN, 0, o.parents):
             return False
         for after in (False, True):
-            if _is_sign(element_beside(node, after=after)):
+            beside = element_beside(node, after=after)
+            if beside is None and is_last(node, after=after) and node.parent:
+                beside = element_beside(node.parent, after=after)
+            if _is_sign(beside):
                 return False
         if o.is_linked(here):
             return True
@@ -595,6 +605,17 @@ def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
     return {"aria-label": label} if label else NO_ATTRIBUTES
+
+
+def _read_choices(control: LexborNode) -> str:
+    """Return what can be chosen, in a line; nothing if it is a long list, such as all
+    countries.
+    """
+    options = control.css("option")
+    if not _MIN_CHOICES <= len(options) <= _MAX_CHOICES:
+        return ""
+    texts = [" ".join(text_of(option, _MAX_LABEL_LENGTH).split()) for option in options]
+    return " | ".join(filter(None, texts))[:_MAX_CHOICES_LENGTH]
 
 
 def _has_lines_of_code(table: LexborNode) -> bool:

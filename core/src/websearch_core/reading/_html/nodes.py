@@ -76,9 +76,19 @@ def first_element(node: LexborNode) -> LexborNode | None:
 
 def element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     """Return the element before or after another, if only white space parts them."""
+    beside = _past_space(node, after=after)
+    if beside is None or not beside.is_element_node:
+        return None
+    return beside
+
+
+def is_last(node: LexborNode, *, after: bool) -> bool:
+    """Return whether only white space comes after another in its element, or before."""
+    return _past_space(node, after=after) is None
+
+
+def _past_space(node: LexborNode, *, after: bool) -> LexborNode | None:
     beside = node.next if after else node.prev
     while beside is not None and beside.is_empty_text_node:
         beside = beside.next if after else beside.prev
-    if beside is None or not beside.is_element_node:
-        return None
     return beside

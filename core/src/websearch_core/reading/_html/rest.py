@@ -33,6 +33,7 @@ _FOREIGN = re.compile(
     r"(?<![a-z])(?:navigation|nav|menubar|breadcrumbs?|pagination|cookies?|consent|gdpr|onetrust|shar(?:e|ing)"
     r"|social|skip(?![-_]item))(?![a-z])"
 )
+_NAVIGATION = re.compile(r"(?<![a-z])nav(?:igation)?(?![a-z])")
 _HINTS = (
     "nav menubar breadcrumb pagination cookie consent gdpr onetrust shar social skip"
 ).split()
@@ -54,12 +55,15 @@ def write_rest(
 
     Nothing of it is a link; unless *linked*, nothing was one. No passage occurs twice.
     """
-    if all(content):
+    if all(content) and not outline.choices:
         return ""
     if not linked:
         unlinked = map(not_, outline.block_linked)
         readable = [*map(and_, readable, unlinked)]
     beside = _find_beside(outline, content, readable)
+    for block in outline.choices:
+        if block >= 0 and content[block]:
+            beside[block] = True
     if not any(beside):
         return ""  # the names around a text are not worth showing without it
     raised = _count_raised(outline)
@@ -168,14 +172,20 @@ def _find_beside(
 
 
 def _find_foreign(outline: TextBlocks) -> list[int]:
-    """Return for each element the one around it that belongs to no page, or 0."""
+    """Return for each element the one around it that belongs to no page, or 0.
+
+    What is marked as navigation but has a table with heads has data.
+    """
     marks: set[str] = set()
     for mark in outline.find_marks(_FOREIGN, _HINTS):
         if _FOREIGN.search(_SUBJECT.sub("", mark.lower())):
             marks.add(mark)
     if not marks:
         return [0] * len(outline.names)
-    return outline.holders(outline.marked(marks))
+    navigation = {mark for mark in marks if _NAVIGATION.search(mark.lower())}
+    around_heads = outline.around_all(outline.named({"th"}))
+    with_data = filter(around_heads.__getitem__, outline.marked(navigation))
+    return outline.holders({*outline.marked(marks)}.difference(with_data))
 
 
 def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
@@ -229,7 +239,10 @@ def _lines(
         yield f"{level} {outline.block_texts[blocks[0]]}"
         return
     for row, members in groupby(blocks, lambda block: rows[elements[block]]):
-        texts = [outline.block_texts[block] for block in members]
+        texts: list[str] = []
+        for block in members:
+            texts.append(outline.block_texts[block])
+            texts += outline.choices.get(block, ())
         if row:
             yield " | ".join(texts)
         else:
