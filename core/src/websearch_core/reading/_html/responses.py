@@ -153,11 +153,11 @@ def choose_responses(
             notes.append(f"the page has only {name}: they were kept")
         elif name in beside and _has_text(outline, responses):
             notes.append(_LEFT_OUT.format(name))
+        written = _without_forms(outline, responses)
         if name in beside:
-            answers = _without_controls(outline, responses)
-            readable = _replace(readable, responses, answers)
+            answers = _without_controls(outline, written)
+            readable = _replace(readable, written, answers)
         else:
-            written = _without_forms(outline, responses)
             readable = _drop(outline, readable, written) or readable
         content = rest or content
     return Choice(content, readable, tuple(notes))
