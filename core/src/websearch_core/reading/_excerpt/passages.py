@@ -30,7 +30,7 @@ from .window import Cut, beyond, cut_window
 _LENGTH = 600  # characters of a passage
 _ENOUGH = 0.25  # of _LENGTH: a paragraph this long is a passage by itself
 # characters: outside the main text, a paragraph has all that stands together
-_ENOUGH_BESIDE = 40
+_ENOUGH_BESIDE = 80
 _ASIDE = 0.5  # of a word, for one that says little about what is asked
 # of an excerpt: what passages outside the main text get before those in it
 _BESIDE = 0.4
