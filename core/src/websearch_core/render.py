@@ -143,7 +143,7 @@ def page_body(
     if is_start and page.data is not None:
         items = _list_items(page.data, page.content, fits)
         parts.append(items)
-    if is_start:
+    if is_start and page.rest:
         parts.append(_write_beside(page.rest, items, fits))
     return _join_blocks(parts)
 
@@ -951,7 +951,7 @@ def _write_beside(rest: str, items: str, fits: Callable[[str], bool]) -> str:
     """
     whole = ""
     text = "Outside its main text, the page shows:"
-    for passage in filter(None, rest.split("\n\n")):
+    for passage in rest.split("\n\n"):
         if passage.partition("\n")[0] in items:
             continue
         text += f"\n\n{passage}"
