@@ -33,7 +33,7 @@ from .hidden import (
     skips,
     stays_hidden,
 )
-from .nodes import element_beside, first_element, has_text, is_last, text_of
+from .nodes import element_beside, element_near, first_element, has_text, text_of
 from .templates import SIGNS, remove_templates
 from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
 
@@ -457,10 +457,7 @@ class _Walk:
         if openers.open("", node.attributes, PLAIN, 0, o.parents):
             return False
         for after in (False, True):
-            beside = element_beside(node, after=after)
-            if beside is None and is_last(node, after=after) and node.parent:
-                beside = element_beside(node.parent, after=after)
-            if _is_sign(beside):
+            if _is_sign(element_near(node, after=after)):
                 return False
         if o.is_linked(here):
             return True

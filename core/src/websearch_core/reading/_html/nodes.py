@@ -82,9 +82,14 @@ def element_beside(node: LexborNode, *, after: bool) -> LexborNode | None:
     return beside
 
 
-def is_last(node: LexborNode, *, after: bool) -> bool:
-    """Return whether only white space comes after another in its element, or before."""
-    return _past_space(node, after=after) is None
+def element_near(node: LexborNode, *, after: bool) -> LexborNode | None:
+    """Return the element before or after another; beside its parent, if it comes first
+    or last there: of ``<b>10<i> minutes</i></b> <u>min</u>``, ``u`` is near ``i``.
+    """
+    parent = node.parent
+    if parent is not None and _past_space(node, after=after) is None:
+        return element_beside(parent, after=after)
+    return element_beside(node, after=after)
 
 
 def _past_space(node: LexborNode, *, after: bool) -> LexborNode | None:
