@@ -154,7 +154,7 @@ def _write_overview() -> str:
                 _price(about),
             ]
         )
-    return make_table(["", "does", "", "key", "free", "price (as of)"], rows)
+    return make_table(["", "does", "", "key", "free", "price (both as of)"], rows)
 
 
 def _price(about: Service) -> str:
