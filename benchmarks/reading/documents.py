@@ -164,7 +164,10 @@ def section(
             "those that pdftotext writes, those of the others are in their XML; *both* "
             "is the share of the words that pdftotext and pymupdf agree on, since each "
             "of them also writes words that nobody sees, or that are spelled "
-            f"otherwise. Pairs are words that follow each other. {measured}"
+            "otherwise. Nearly all that we lack is in five files in which pdftotext "
+            "repeats what is painted twice (1), turns Arabic ligatures (3), or parts "
+            "words whose letters are set far apart (1): a reader that does not would "
+            f"get about 0.944. Pairs are words that follow each other. {measured}"
         ),
         tables=[
             Table(
