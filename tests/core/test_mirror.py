@@ -76,7 +76,8 @@ OTHERS = {
         "reading/_documents/workbook"
     ),
     "core/reading/documents/test_pdf": (
-        "reading/_documents/filters reading/_documents/layout reading/_documents/paragraphs"
+        "reading/_documents/direction reading/_documents/filters reading/_documents/layout "
+        "reading/_documents/paragraphs"
     ),
     "core/reading/excerpt/test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "core/reading/html/css/test_look": "reading/_html/css/colours reading/_html/css/doubt reading/_html/css/syntax",
