@@ -47,6 +47,12 @@ FOREIGN = {
     "choices that are hidden": (
         "<div style='display:none'><select><option>Kettles<option>Stoves</select></div>"
     ),
+    "a control that is hidden": (
+        "<select style='display:none'><option>Kettles<option>Stoves</select>"
+    ),
+    "a choice that is hidden": (
+        "<p>Fuel</p><select><option>Gas<option>Oil<option hidden>Kettles</select>"
+    ),
 }
 
 

@@ -594,10 +594,9 @@ def _is_in_cell(names: Sequence[str], parents: Sequence[int], element: int) -> b
 
 def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
     """Return what a drawing says that it shows, as an attribute."""
-    attributes = drawing.attributes
-    if hiding("svg", attributes, judge_inline_style(attributes.get("style") or "")):
+    if _is_hidden(drawing):
         return NO_ATTRIBUTES
-    label = attributes.get("aria-label")
+    label = drawing.attributes.get("aria-label")
     if not label:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
@@ -609,10 +608,15 @@ def _read_choices(control: LexborNode) -> str:
     countries.
     """
     options = control.css("option")
-    if not _MIN_CHOICES <= len(options) <= _MAX_CHOICES:
+    is_list = _MIN_CHOICES <= len(options) <= _MAX_CHOICES
+    if not is_list or _is_hidden(control):
         return ""
-    texts = [" ".join(text_of(option, _MAX_LABEL_LENGTH).split()) for option in options]
-    return " | ".join(filter(None, texts))[:_MAX_CHOICES_LENGTH]
+    texts: list[str] = []
+    for option in options:
+        text = " ".join(text_of(option, _MAX_LABEL_LENGTH).split())
+        if text and not _is_hidden(option):
+            texts.append(text)
+    return " | ".join(texts)[:_MAX_CHOICES_LENGTH]
 
 
 def _has_lines_of_code(table: LexborNode) -> bool:
@@ -648,13 +652,18 @@ def _asks_consent(node: LexborNode) -> bool:
     return asks_consent(text_of(node, _MAX_CONSENT_LENGTH)[:_MAX_CONSENT_LENGTH])
 
 
+def _is_hidden(node: LexborNode) -> bool:
+    """Return whether an element is hidden by its own attributes."""
+    attributes = node.attributes
+    look = judge_inline_style(attributes.get("style") or "")
+    return hiding(_name(node), attributes, look) > 0
+
+
 def _is_in_hidden(node: LexborNode) -> bool:
     """Return whether nobody sees an element when the page opens."""
     around: LexborNode | None = node
     while around is not None and around.is_element_node:
-        attributes = around.attributes
-        look = judge_inline_style(attributes.get("style") or "")
-        if hiding(_name(around), attributes, look):
+        if _is_hidden(around):
             return True
         around = around.parent
     return False
