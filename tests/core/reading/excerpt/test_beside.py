@@ -204,6 +204,10 @@ def test_what_the_main_text_has_is_not_repeated(content, is_shown):
     assert bool(choose_beside(content, "+47 22 33 44 55", 1_500)) is is_shown
 
 
+def test_a_headline_that_the_main_text_has_is_no_news():
+    assert choose_beside("The 100 mills", "# The 100 mills", 1_500) == ""
+
+
 def test_a_passage_is_shown_once_and_whole():
     other = "Spelt, a sack\n$14.50\nAdd to cart"
     first = f"{CARD}\n\n{other}\n\nPhone: 555-010-9999"

@@ -144,7 +144,7 @@ def _is_inert(text: str) -> bool:
 
 
 def _is_missing(main: str, fact: tuple[str, ...]) -> bool:
-    return any(line not in main for line in fact)
+    return any(line.lstrip("# ") not in main for line in fact)
 
 
 def is_notice(line: str) -> bool:
