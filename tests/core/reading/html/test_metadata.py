@@ -790,6 +790,19 @@ HEADLINE = "<h1>Kelp forests</h1>"
         (f"{HEADLINE}<p>Von Ada Lovelace</p>", "Ada Lovelace", False, False),
         (f"{HEADLINE}<p>Por José María Ñúñez</p>", "José María Ñúñez", False, False),
         (f"{HEADLINE}<p>Von: dpa</p>", None, False, False),
+        (
+            f"{HEADLINE}<p>Von Ada Lovelace, 4. Mai 2026</p>",
+            "Ada Lovelace",
+            True,
+            False,
+        ),
+        (f"{HEADLINE}<p>Por Ada Lovelace | Mar</p>", "Ada Lovelace", False, False),
+        (
+            f"{HEADLINE}<p class=author><b>Ada Lovelace</b><i>Diver</i></p>",
+            "Ada Lovelace",
+            False,
+            False,
+        ),
         (f"{HEADLINE}<p>Von Hamburg</p>", None, False, False),
         (f"{HEADLINE}<p>Von Hamburg nach Kiel</p>", None, False, False),
         (f"{HEADLINE}<p>Par exemple, la mer</p>", None, False, False),
@@ -940,6 +953,20 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
         ("<p>The log of the <i>Kelpie</i>, May 4, 2026</p>", True),
         ("<p>It was in the log of the <i>Kelpie</i>, May 4, 2026</p>", False),
         ("<p>Posted in the log of the <i>Kelpie</i>, May 4, 2026</p>", True),
+        ("<p><b>Apply by</b> May 4, 2026</p>", False),
+        ("<p>Sailing date<br>4 May 2026</p>", True),
+        ("<p>Closing date<br>4 May 2026</p>", False),
+        ("<div><b>Next tide</b> <i>May 4, 2026</i></div>", False),
+        ("<p>Einsendeschluss<br>4. Mai 2026</p>", False),
+        ("<p><b>Fondée le</b> 4 mai 2026</p>", False),
+        ("<p>Publié le 4 mai 2026</p>", True),
+        ("<p>Monday, 4 May 2026, 10:00 – 17:30</p>", False),
+        ("<p>4 May 2026, 6.30 pm - 9 pm</p>", False),
+        ("<p>4 May 2026, 10:00-05:00</p>", True),  # the zone of New York
+        ("<p>2 – 4 May 2026</p>", False),
+        ("<p>2. bis 4. Mai 2026</p>", False),
+        ("<p><time itemprop=startDate datetime=2026-05-04>soon</time></p>", False),
+        ("<figure><figcaption>4 May 2026</figcaption></figure>", False),
     ],
 )
 def test_a_date_that_is_a_fact_is_not_that_of_the_page(
@@ -959,12 +986,59 @@ def test_a_date_that_is_a_fact_is_not_that_of_the_page(
             "<div class=item><time datetime=2026-05-04>May 4</time> A</div>"
             "<div class=item><time datetime=2026-05-02>May 2, 2026</time> B</div>"
         ),
+        "<table><tr><td>4 May 2026<td>9-12<tr><td>5 May 2026<td>2-4</table>",
+        "<div><h3>4 May 2026</h3>They stand still<h3>2 May 2026</h3>They stand</div>",
+        "<p class=a>4 May 2026</p><a href=/a>A</a><p class=a>2 May 2026</p><a>B</a>",
+        (
+            "<div class=a><div><p>4 May 2026</p><h2>A</h2></div></div>"
+            "<div class=b><div><p>2 May 2026</p><h2>B</h2></div></div>"
+        ),
+        "<p><time datetime=2026-05-04>4</time> – <time datetime=2026-05-06>6</time></p>",
     ],
 )
 def test_a_row_of_a_list_does_not_date_the_page(rows: str) -> None:
     assert (
         read("", f"<main><h1>Kelp forests</h1>{rows}{PROSE}</main>").published is None
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "is_stated"),
+    [
+        ("<p>4 May 1926</p>", False),
+        ("<p><i>Kelp Bay</i>, 4 May 1863</p>", False),
+        ("<time datetime=1889-05-04>then</time>", False),
+        ("<p>Published 4 May 1926</p>", True),
+    ],
+)
+def test_a_day_before_the_web_is_the_subject_unless_it_says_more(
+    line: str, is_stated: bool
+) -> None:
+    page = read("", f"{HEADLINE}{line}{PROSE}")
+
+    assert (page.published is not None) == is_stated
+
+
+def test_the_day_of_an_event_is_not_that_of_its_page():
+    event = {"@type": "DanceEvent", "name": "Kelp ball", "startDate": "2026-05-04"}
+    body = f"<h1>Kelp ball</h1><p>4 May 2026</p>{PROSE}"
+
+    assert read(linked(event), body).published is None
+    assert read(linked(ARTICLE), HEADLINE + "<p>4 May 2026</p>").published == DAY
+
+
+@pytest.mark.parametrize(
+    "comments",
+    [
+        "<ol class=comments><li><p class=author>Ada</p>4 May 2026</ol>",
+        "<div id=disqus_thread><p>Posted by Ada Lovelace on 4 May 2026</p></div>",
+        "<div class='comment-list'><b>By Ada</b><time datetime=2026-05-04>now</time></div>",
+    ],
+)
+def test_who_comments_is_not_the_author(comments: str) -> None:
+    page = read("", f"{HEADLINE}<p>Kelp is back.</p>{comments}")
+
+    assert (page.author, page.published) == (None, None)
 
 
 @pytest.mark.parametrize(
@@ -1055,6 +1129,11 @@ def test_the_only_author_that_an_article_links_to_is_its_own(
         ("Author: Ada", "Ada"),
         ("Ada Lovelace, updated on 4 May 2026", "Ada Lovelace"),
         ("By Ada Lovelace, 4 May 2026", "Ada Lovelace"),
+        ("By Ada Lovelace, Senior Staff Writer", "Ada Lovelace"),
+        ("Ada Lovelace, editor, Mary Shelley, reporter", "Ada Lovelace, Mary Shelley"),
+        ("Par Ada Lovelace, publié le 4 mai 2026 à 8h30", "Ada Lovelace"),
+        ("Von Ada Lovelace, 4. Mai 2026, 14:05 Uhr", "Ada Lovelace"),
+        ("作者：山田 花子 2026年5月4日", "山田 花子"),
         ("By Ada Lovelace on Monday, May 4, 2026", "Ada Lovelace"),
         ("By Ada Sun, Mon May 4, 2026", "Ada Sun"),
         (

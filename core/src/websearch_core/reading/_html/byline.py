@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ..._text.dates import find_date, find_dates, parse_date
 from .nodes import element_beside, first_element
 from .phrases import PHRASES
+from .responses import COMMENTS
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -36,10 +37,17 @@ _RANGE = re.compile(
     r"\s*(?:[-–—~]|to|until|till|through|and|bis|und|au|al|à|y|et|do|до|по)\s*",  # noqa: RUF001
     re.IGNORECASE,
 )
+# The first day of several, as in "9 to 16 October 2026".
+_FIRST_DAY = re.compile(rf"(?<![:.\d])\d{{1,2}}\.?{_RANGE.pattern}$", re.IGNORECASE)
 _PERIOD = re.compile(
-    r"\b(?:valid|until|till|expir\w+|deadline|due)\b|\bfrom\b[^.]*\d[^.]*\bto\b",
+    r"\b(?:valid|until|till|expir\w+|deadline|due)\b|\bfrom\b[^.]*\d[^.]*\bto\b"
+    # from one time of day to another; after a hyphen alone comes the offset of a zone
+    r"|\d[:.]\d\d(?: ?[ap]\.?m\b\.?)?(?: - | ?[–—] ?)\d",  # noqa: RUF001
     re.IGNORECASE,
 )
+# Before the date of something else than the page, such as a birth or a deadline.
+_OTHER_DATE_LABEL = re.compile(rf"\b(?:{PHRASES['other dates']})\W*$", re.IGNORECASE)
+_FIRST_YEAR = 1991  # of the Web: what is older is the subject of a page
 _OTHER_LABEL = re.compile(r":\s*$")
 _NEAR = 80  # nodes to look at from the headline on
 _BEFORE = 60  # nodes to look at before it
@@ -50,6 +58,7 @@ _MAX_LINE_LENGTH = 200  # characters of a line, or a class, that are searched fo
 _MAX_LEVELS = 20
 _MAX_PIECES = 8  # of a line before a date
 _MIN_SENTENCE = 4  # words in lower case
+_MAX_BETWEEN = 150  # characters of a text between two rows of a list
 _LEVELS_OF_FACTS = 3  # elements around a date, one of which may be the value of a label
 _LABEL_OF_FACT = re.compile(r"[^\W\d_][^\d]{0,40}")
 _LEVELS_OF_CARDS = 6  # elements around an author, one of which may be a card
@@ -66,9 +75,12 @@ _SPACES = range(1, 4)  # in a name before a comma
 _MIN_LISTED = 4
 
 _UNSEEN = frozenset(
-    "script style nav svg button select form template iframe picture img rt rp".split()
+    "script style nav svg button select form template iframe picture img rt rp "
+    "figcaption".split()
 )
-_APART = frozenset({"br", "div", "li", "p"})
+_APART = frozenset(
+    "article br dd div dt h1 h2 h3 h4 h5 h6 header li p section td th tr".split()
+)
 _INLINE = frozenset({"a", "abbr", "b", "em", "i", "small", "span", "strong", "time"})
 _HEADINGS = frozenset({"h2", "h3", "h4"})
 _CELLS = frozenset({"td", "th"})
@@ -106,7 +118,7 @@ _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
 _BY_NAME = re.compile(
     rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+{_NAME_FOLLOWS}|(?i:{_OTHER_BY}|{_NOUN})\s*:\s*{_NAME_FOLLOWS}"
     rf"|{_UNSPACED_NOUN}\s*[:： ]\s*(?=[^\W\d_])"  # noqa: RUF001 - as pages write it
-    r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*$"  # noqa: RUF001 - as names have them
+    r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*(?:$|[|·•]|,[^.]*\d)"  # noqa: RUF001 - as names have them
 )
 _END = re.compile(
     r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
@@ -115,7 +127,9 @@ _END = re.compile(
     re.IGNORECASE,
 )
 _BEFORE_DATE = re.compile(
-    r"(?:,|\s+on)\s+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s*$|,\s*$", re.IGNORECASE
+    r"(?:,|\s+on)\s+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*,?\s*$|,\s*$"
+    rf"|,[^,]*(?:{PHRASES['published']})[^,]*$|(?<=[\u3040-\u9fff])\s+$",
+    re.IGNORECASE,
 )
 # Between two full names: "Ada Lovelace and Mary Shelley", but "Smith and Sons" is one
 # name.
@@ -123,6 +137,12 @@ _AND = re.compile(r"(?<=\w\w)(?: and | und | et | & )(?=[^\W\d_]\S* [^\W\d_])(?!
 # after a name: (al), (Author)
 _INITIALS = re.compile(
     r"(?<=\w) \((?:\w{1,5}\.?|authors?|editor|illustrator|translator)\)(?=$|,)",
+    re.IGNORECASE,
+)
+# What a person does, behind the name: "Ada Lovelace, Senior Staff Writer".
+_ROLE = re.compile(
+    r",\s+(?:[\w-]+ ){0,3}(?:writer|reporter|correspondent|editor|columnist|contributor"
+    r"|journalist|blogger|redakteur(?:in)?|journaliste|periodista|giornalista)(?=$|,)",
     re.IGNORECASE,
 )
 # What a link beside a name leads to, or a word between an author and a section.
@@ -167,9 +187,13 @@ class Byline:
 
     def date(self, date: datetime | None, words: str) -> None:
         """Add a date, as published or modified depending on the *words* around it."""
-        if date and says_changed(words):
+        if date is None:
+            return
+        if date.year < _FIRST_YEAR and not _says_when(words):
+            return
+        if says_changed(words):
             self.modified = self.modified or date
-        elif date:
+        else:
             self.published = self.published or date
 
 
@@ -193,7 +217,7 @@ def person(text: str) -> str | None:
     if line != whole:
         line = _cut_before_date(line)
     line = _END.split(line, maxsplit=1)[0]
-    line = _AND.sub(", ", _INITIALS.sub("", line)).strip(" ,;:-–—")  # noqa: RUF001
+    line = _AND.sub(", ", _ROLE.sub("", _INITIALS.sub("", line))).strip(" ,;:-–—")  # noqa: RUF001
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
         line = _first_names(line)
     if not 2 <= len(line) <= _MAX_LENGTH:
@@ -214,7 +238,7 @@ def _after_date(line: str) -> str:
     """Return what follows the date, and the time, at the beginning of a line; the whole
     line if nothing does.
     """
-    if not _YEAR.search(line):
+    if not _YEAR.search(line) or _BY.match(line):
         return line
     spans = ((begin, end) for _, begin, end in find_dates(line))
     begin, end = next(spans, (0, 0))
@@ -291,6 +315,7 @@ class _LineReader:
         self._is_labelled = False  # whether that text says that a name follows
         self._sender = ""  # who stands before an address, as in the head of a letter
         self._texts_left = 0  # of that head
+        self._rows: set[tuple[str, str]] = set()  # the forms of dates of a list
 
     def read(self) -> None:
         """Add what the lines say to the byline."""
@@ -360,8 +385,20 @@ class _LineReader:
             return True
         if any(map(_is_value, enclosing(node, _LEVELS_OF_FACTS))):
             return False
+        if node is not None and self._is_in_list(node):
+            return False
         rows = enclosing(node, _LEVELS_OF_CARDS)
         return not any(map(_is_row, takewhile(self._is_apart, rows)))
+
+    def _is_in_list(self, node: LexborNode) -> bool:
+        """Return whether the date of an element is that of a row in a list, or has a
+        name of its own in microdata.
+        """
+        if (node.attributes.get("itemprop") or "").endswith("Date"):
+            return True
+        if _is_one_of_many(node):
+            self._rows.add(_look(node))
+        return _look(node) in self._rows
 
     def _is_apart(self, element: LexborNode) -> bool:
         """Return whether an element does not contain the headline of the page."""
@@ -416,6 +453,10 @@ def _signature_of(node: LexborNode) -> str:
             break
         if _LABEL.fullmatch(line):  # what comes before is a section
             names.clear()
+        name = _BY.sub("", "".join(names))
+        is_glued = name[-1:].islower() and part[:1].isupper()
+        if is_glued and FULL_NAME.fullmatch(name):  # what the person is, or does
+            break
         is_date = _after_date(line) == line and find_date(line) is not None
         if is_date and "".join(names).strip():
             break
@@ -464,11 +505,44 @@ def _is_row(element: LexborNode) -> bool:
         return False
     for other in _alike_beside(element):
         line = line_of(other)[:_MAX_LINE_LENGTH]
-        if _says_when(line):
+        dates = [*find_dates(line)]
+        lead = line[: dates[0][1]] if dates else line
+        if _says_when(lead):
             continue
-        if find_date(line) or other.css_first("time[datetime]"):
+        if dates or other.css_first("time[datetime]"):
             return True
     return False
+
+
+def _is_one_of_many(node: LexborNode) -> bool:
+    """Return whether an element with a date is followed by one of the same form with
+    another date, and only a few words between them.
+    """
+    date = _date_in(node)
+    following: LexborNode | None = node
+    is_inside = False
+    has_words = False
+    for _ in range(_NEAR):
+        following = _following(following, inside=is_inside)
+        if following is None:
+            return False
+        is_inside = True
+        if following.is_text_node:
+            text = (following.text_content or "")[: _MAX_BETWEEN + 1]
+            if len(text) > _MAX_BETWEEN:
+                return False
+            if _WORD.search(text) or _RANGE.fullmatch(text):
+                has_words = True
+        elif has_words and _look(following) == _look(node):
+            other = _date_in(following)
+            if other and other != date:
+                return True
+    return False
+
+
+def _date_in(node: LexborNode) -> datetime | None:
+    date = parse_date(node.attributes.get("datetime") or "")
+    return date or find_date(line_of(node)[:_MAX_LINE_LENGTH])
 
 
 def _alike_beside(element: LexborNode) -> Iterator[LexborNode]:
@@ -517,7 +591,7 @@ def _lead(node: LexborNode | None) -> str:
     before = node.prev
     if before is None or not before.is_text_node:
         return ""
-    return (before.text_content or "").strip()
+    return (before.text_content or "")[-_MAX_LINE_LENGTH:].strip()
 
 
 def _leads_on(heading: LexborNode, title: str) -> bool:
@@ -555,11 +629,19 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
             is_below = True
         tag = node.tag or ""
         is_seen = node.is_element_node and tag not in _UNSEEN
+        if is_seen and is_below:
+            is_seen = not _has_comments(node)
         if is_seen:
             yield node, tag, is_below
         elif node.is_text_node and not node.is_empty_text_node:
             yield node, "", is_below
         node = _following(node, inside=is_seen)
+
+
+def _has_comments(node: LexborNode) -> bool:
+    """Return whether an element has what readers wrote about the page."""
+    marks = node.attributes.get("class") or node.attributes.get("id") or ""
+    return COMMENTS.search(marks[:_MAX_LINE_LENGTH]) is not None
 
 
 def _following(node: LexborNode, *, inside: bool) -> LexborNode | None:
@@ -642,6 +724,8 @@ def fits_before_date(
         return False
     if _says_when(words):
         return True
+    if _OTHER_DATE_LABEL.search(words):
+        return False
     if same_line:
         return _is_bare(words, author)
     return _OTHER_LABEL.search(words) is None
@@ -663,7 +747,7 @@ def dates_of_line(
     starts = [start for _, start, _ in dates]
     ends = [end for _, _, end in dates]
     between = [line[end:start] for end, start in zip(ends, starts[1:], strict=False)]
-    if any(map(_RANGE.fullmatch, between)):
+    if any(map(_RANGE.fullmatch, between)) or _FIRST_DAY.search(line[: starts[0]]):
         return []
     beside = line[: starts[0]] + line[ends[0] :]
     if not _says_when(line) and not _is_bare(beside, author):

@@ -242,6 +242,11 @@ def _is_outer(key: str, value: Any) -> bool:
     return key in _MAIN_KEYS and isinstance(value, dict)
 
 
+def is_event(thing: Thing) -> bool:
+    """Return whether a thing is an event: its type is ``Event``, or one of these."""
+    return any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
+
+
 def is_at(thing: Thing, url: str) -> bool:
     """Return whether a thing gives *url* as its page."""
     here = without_fragment(url).rstrip("/")

@@ -34,6 +34,7 @@ from .jsonld import (
     JsonLd,
     Thing,
     is_at,
+    is_event,
     parse_jsonld,
     parse_microdata,
     types,
@@ -327,6 +328,8 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
         return Byline(_join(authors), published, modified)
 
     near = read_byline(heading, sources.properties)
+    if is_event(thing):  # what it shows is the day of the event
+        near.published = None
     site = f"{urlsplit(sources.url).hostname} {sources.site}"
     if near.author and _may_replace(near.author, authors, site):
         authors = house.without([near.author]) or authors

@@ -21,7 +21,7 @@ from .._element import HEADINGS
 from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
-from .jsonld import TYPES, JsonLd, Thing, types
+from .jsonld import TYPES, JsonLd, Thing, is_event, types
 from .metadata import Metadata
 from .phrases import PHRASES
 from .structured_data import place_of, read_item, split_words
@@ -383,9 +383,7 @@ def _read_prices(
 
 
 def _is_event(thing: Thing) -> bool:
-    if "startDate" not in thing:
-        return False
-    return any(kind.endswith("Event") or kind == "Festival" for kind in types(thing))
+    return "startDate" in thing and is_event(thing)
 
 
 def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
