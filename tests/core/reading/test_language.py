@@ -64,6 +64,33 @@ def test_a_tag_stays_unless_the_text_is_clearly_in_another_language(tag, text):
 
 
 @pytest.mark.parametrize(
+    ("tag", "text", "language"),
+    [
+        (
+            "en",
+            (
+                "Der Leuchtturm ist im Winter zu, und wer in die Kammer will, fragt nach dem "
+                "Wärter. In der Nacht wird das Licht von zwei Männern bewacht, die auch am "
+                "Tag nicht weit sind, aber sie haben für Fragen nur selten Zeit."
+            ),
+            "de",
+        ),
+        (
+            "no",
+            (
+                "Fyret er lukket om vinteren, og den som vil se lampen, skal tale med "
+                "vogteren. Om natten bliver lyset passet af to mænd, som også er der om "
+                "dagen, men de har ikke tid til at svare på noget fra andre end børn."
+            ),
+            "no",
+        ),
+    ],
+)
+def test_words_that_two_languages_share_do_not_keep_a_tag(tag, text, language):
+    assert correct_language(tag, text) == language
+
+
+@pytest.mark.parametrize(
     ("tag", "language"), [("en-US", "sv"), ("fr", "el"), ("en", "bn")]
 )
 def test_a_note_says_that_a_page_is_in_another_language(tag, language):

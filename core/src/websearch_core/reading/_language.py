@@ -42,6 +42,7 @@ _MIN_SMALL_WORDS = 6  # different ones, of two letters or more
 # A stated language stays if its small words have this share of all words: a part of the
 # page is in it, or it is close to the best one, as Danish is to Norwegian.
 _MAX_STATED_SHARE = 0.03
+_MAX_COMMON_SHARE = 0.15  # of those of the best one: "in" and "will" are German, too
 # Other tags of languages that the tables have under one.
 _ALIASES = {"nb": "no", "nn": "no", "bs": "hr", "iw": "he", "in": "id", "ms": "id"}
 
@@ -110,5 +111,6 @@ def _find_by_words(text: str, primary: str) -> str | None:
         return None
     if not primary:
         return language if count >= _MIN_LEAD * others[0][1] else None
-    is_stated = counts[primary] > _MAX_STATED_SHARE * len(words)
+    minimum = max(_MAX_STATED_SHARE * len(words), _MAX_COMMON_SHARE * count)
+    is_stated = counts[primary] > minimum
     return None if is_stated else language

@@ -102,6 +102,20 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
             "<p><span>On May 4, 2026</span><span>11:01 in Oslo</span>",
             "On May 4, 2026 11:01 in Oslo",
         ),
+        (
+            "<div><span class=a>Width</span><span class=b>33 cm</span></div>",
+            "Width 33 cm",
+        ),
+        (
+            "<div><span role=cell>Rye</span><span role=cell>Spelt</span></div>",
+            "Rye Spelt",
+        ),
+        (
+            "<p><span class=n>1,655</span><span class=m>14 silver stars</span>",
+            "1,655 14 silver stars",
+        ),
+        ("<p><span class=a>W</span><span class=b>33</span>", "W33"),
+        ("<p><span class=a>12.</span><span class=b>5</span>", "12.5"),
         ("<p><span>the old Mac</span><span>Book</span>", "the old MacBook"),
         ("<p><span>up to 1</span><span>9 percent</span>", "up to 19 percent"),
         ("<p><i>Width: 13 cm</i><i>Height: 6 cm</i>", "Width: 13 cmHeight: 6 cm"),

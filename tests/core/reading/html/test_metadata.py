@@ -1499,3 +1499,21 @@ def test_a_base_and_a_field_for_a_password_are_found_in_any_case() -> None:
 
     assert facts.base == "https://www.seanews.example/kelp/"
     assert facts.has_password
+
+
+@pytest.mark.parametrize(
+    "title",
+    ["Untitled Document", "New Page 3", "React App", "Document sans titre"],
+)
+def test_what_editors_write_into_a_new_page_is_no_title(title: str) -> None:
+    head = f"<title>{title}</title>"
+
+    assert read(head, f"{HEADLINE}{PROSE}").title == "Kelp forests"
+    assert read(head, PROSE).title == ""
+
+
+def test_the_name_of_the_site_as_the_only_h1_is_no_part_of_the_title():
+    head = "<title>Kelp grows back - Tide Watchers</title>"
+    body = f"<h1>Tide Watchers</h1><h2>Kelp grows back</h2>{PROSE}"
+
+    assert read(head, body).title == "Kelp grows back"

@@ -11,7 +11,9 @@ from websearch_core.reading._html.together import (
     drop_headings,
     drop_repeats,
     fill_headings,
+    keep_sources,
     whole_lists,
+    whole_panels,
     whole_rows,
 )
 
@@ -42,6 +44,43 @@ def decide(function, html: str, content: str) -> str:
 )
 def test_a_list_is_kept_whole_or_not_at_all(html, content, expected):
     assert decide(whole_lists, html, content) == expected
+
+
+OPEN = "<summary>When?</summary>"
+BUTTON = "<button aria-expanded=false>"
+
+
+def folded(*labels: str) -> str:
+    return "".join(f"<h3>{BUTTON}{label}</button></h3><p>So." for label in labels)
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        (f"<details>{OPEN}<p>At five.</details>" * 2, "1101", "1101"),
+        (f"<div><details>{OPEN}<p>At ten.</details></div>" * 3, "001100", "011101"),
+        (folded("Why?", "Who?"), "0001", "0101"),
+        (folded("Why?", "Who?", "How?", "What?"), "00000001", "00000001"),
+        (f"<h3>{BUTTON}Why?</button></h3><p>So.", "00", "00"),
+        ("<b role=tab id=a>A</b><p role=tabpanel aria-labelledby=a>x", "10", "10"),
+    ],
+)
+def test_an_accordion_of_which_a_third_is_kept_is_kept_whole(html, content, expected):
+    assert decide(whole_panels, f"<main>{html}</main>", content) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        ("<blockquote><p>Light!<footer>Ada</footer></blockquote><p>x", "100", "110"),
+        ("<blockquote><p>Light!<footer><a>Ada</a></footer></blockquote>", "10", "11"),
+        ("<blockquote><p>Light!<footer>Ada</footer></blockquote>", "00", "00"),
+        ("<blockquote><p>Light!<p>Share</blockquote>", "10", "10"),
+        ("<footer><blockquote><p>Light!<p>Ada</blockquote></footer>", "10", "10"),
+    ],
+)
+def test_a_quotation_keeps_who_said_it(html, content, expected):
+    assert decide(keep_sources, html, content) == expected
 
 
 @pytest.mark.parametrize(

@@ -21,6 +21,8 @@ _INLINE = frozenset({"a", "small", "span"})
 _BESIDE = _INLINE | {"div"}
 _MIN_WORDS = 3  # of a sentence beside the text
 _MIN_WORDS_OF_ITEM = 2
+_MIN_VALUE = 2  # characters: a single one may be a part of a word or a number
+_MARKING = frozenset({"class", "role"})
 _ENDS = (".", "!", "?", "。")
 _MAX_TAIL = 8  # texts at the end of a heading
 _MAX_MARKS = 4  # times that the mark of a note is written
@@ -158,9 +160,8 @@ def part_sentences(outline: TextBlocks) -> None:
 
 
 def _begins_anew(text: str) -> bool:
-    """Return whether a text begins with a capital letter, or with a time: ``8:23``."""
-    is_time = text[:1].isdecimal() and ":" in text[1:3]
-    return is_time or text[:1].isupper()
+    """Return whether a text begins with a capital letter or a number."""
+    return text[:1].isdecimal() or text[:1].isupper()
 
 
 def _is_sentence(outline: TextBlocks, run: int) -> bool:
@@ -177,7 +178,8 @@ def _is_sentence(outline: TextBlocks, run: int) -> bool:
 
 
 def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
-    """Return whether a ``<span>`` follows another one, and each is several words.
+    """Return whether a ``<span>`` follows another one, and each is several words, or
+    they are a name and its value, or two numbers, in spans of their own kinds.
 
     A letter or word of its own may be a part of a longer word.
     """
@@ -187,8 +189,15 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
         return False
     if outline.parents[before] != outline.parents[span]:
         return False
-    texts = outline.run_texts[run - 1 : run + 1]
-    return min(len(text.split()) for text in texts) >= _MIN_WORDS_OF_ITEM
+    name, value = outline.run_texts[run - 1 : run + 1]
+    is_number = value[:1].isdecimal() and ":" not in value[1:3]  # not a time
+    is_long = min(len(name.split()), len(value.split())) >= _MIN_WORDS_OF_ITEM
+    if is_long and not is_number:
+        return True
+    marks = [_MARKING & outline.attributes[part].keys() for part in (before, span)]
+    if not all(marks) or min(len(name), len(value)) < _MIN_VALUE:
+        return False
+    return is_number or name.isalpha()
 
 
 def join_marks(outline: TextBlocks) -> None:

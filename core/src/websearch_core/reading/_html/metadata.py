@@ -286,9 +286,11 @@ def _find_subject(sources: _Sources, headings: list[LexborNode]) -> _Subject:
     thing, name = _find_main(data, url, [*shared, window, *headlines])
     stated_titles = Stated(name, shared, window)
     title = title_of(stated_titles, headlines, site, url)
-    chapter = chapter_of(title, stated_titles)
-    if chapter and is_heading(chapter, document):
-        title = chapter
+    for line in (title, *headlines[:1]):
+        chapter = chapter_of(line, stated_titles)
+        if chapter and is_heading(chapter, document):
+            title = chapter
+            break
     return _Subject(title, window, thing, headings)
 
 

@@ -16,7 +16,9 @@ from .together import (
     fill_headings,
     keep_code,
     keep_labels,
+    keep_sources,
     whole_lists,
+    whole_panels,
     whole_rows,
 )
 
@@ -63,7 +65,8 @@ def select_content(
     content = _drop_machine_text(outline, content, sizes)
     content = keep_code(outline, drop_fields(outline, content))
     content = keep_stated(outline, content, facts)
-    content = whole_lists(outline, fill_headings(outline, content))
+    content = whole_panels(outline, fill_headings(outline, content))
+    content = whole_lists(outline, keep_sources(outline, content))
     content = _keep_headline(outline, content, sizes, facts.title)
     content = drop_copies(outline, drop_repeats(outline, content))
     return whole_rows(outline, keep_labels(outline, content))

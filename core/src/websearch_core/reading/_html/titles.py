@@ -31,6 +31,12 @@ _MIN_URL_SHARE = 0.5
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
 _MIN_PREFIX_SHARE = 0.6  # of the longer name, for a shorter one to mean the same
+# What editors and frameworks write into a new page.
+_DEFAULT = re.compile(
+    r"(?:untitled|new|react|vite)(?: document| page| app)?(?: \d+)?|document"
+    r"|unbenanntes dokument|document sans titre|documento sin título",
+    re.IGNORECASE,
+)
 _SMALL = frozenset({"and", "for", "of", "the"})  # words that initials skip
 _ANCHORS = " \t¶#§"  # signs that documentation adds to headlines
 _SUFFIXES = frozenset({"asp", "aspx", "cfm", "htm", "html", "jsp", "php"})
@@ -201,7 +207,11 @@ class _TitleChoice:
 
 
 def _is_template(title: str) -> bool:
-    """Return whether a title has only places that a script fills."""
+    """Return whether a title has only places that a script fills, or is that of an
+    editor for all new pages.
+    """
+    if _DEFAULT.fullmatch(title):
+        return True
     return "{{" in title and not _WORD.search(PLACE.sub("", title))
 
 

@@ -9,8 +9,10 @@ from itertools import chain, compress, count
 from operator import not_
 from typing import TYPE_CHECKING
 
+from .hidden import near
+
 if TYPE_CHECKING:
-    from .text_blocks import TextBlocks
+    from .text_blocks import Control, TextBlocks
 
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
@@ -18,6 +20,7 @@ _DIVISIONS = frozenset({"div", "section"})
 _MAX_LEVELS = 6  # from a text to the part of the page that is a copy
 _MAX_NESTED = 8  # items around a text, each in the other
 _MIN_COPIED = 3  # blocks
+_MIN_PANELS = 2  # of an accordion
 _MIN_COPY_LENGTH = 40  # characters
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
@@ -87,6 +90,59 @@ def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
         if label:
             whole[block] = is_open[label]
     return whole
+
+
+def keep_sources(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep who said what a quotation quotes: a footer in it is not that of the page."""
+    if "blockquote" not in outline.names:
+        return content
+    quotations = outline.by_block(outline.inside("blockquote"))
+    begun = set(compress(quotations, content)) - {0}
+    sources = outline.by_block(outline.inside("footer"))
+    inner = zip(quotations, sources, content, strict=True)
+    return [
+        keep or (quotation in begun and source > quotation)
+        for quotation, source, keep in inner
+    ]
+
+
+def whole_panels(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Keep what all headers of an accordion open if a third of that is kept.
+
+    One answer of several is no whole. Tabs are different: one may describe a thing, the
+    next have reviews of it.
+    """
+    panels = [control.panel for control in outline.controls if _folds(outline, control)]
+    if len(panels) < _MIN_PANELS:
+        return content
+    blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each panel
+    for block, panel in enumerate(outline.by_block(outline.holders(panels))):
+        blocks[panel].append(block)
+    around = {panel: near(panel, outline.parents) for panel in panels}
+    times = Counter(chain.from_iterable(around.values()))
+    accordions: defaultdict[int, list[list[int]]] = defaultdict(list)
+    for panel in panels:
+        shared = (holder for holder in around[panel] if times[holder] > 1)
+        accordions[next(shared, 0)].append(blocks[panel])
+    accordions.pop(0, None)
+    whole = content.copy()
+    for parts in accordions.values():
+        inner = [*chain.from_iterable(parts)]
+        size = _measure(outline, filter(content.__getitem__, inner))
+        if 3 * size < _measure(outline, inner):
+            continue
+        for part in parts:
+            if not _is_kept(part, content):
+                for block in part:
+                    whole[block] = True
+    return whole
+
+
+def _folds(outline: TextBlocks, control: Control) -> bool:
+    """Return whether a control is the header of a part that folds, not a tab."""
+    if outline.names[control.label] == "summary":
+        return True
+    return "aria-expanded" in outline.attributes[control.label]
 
 
 def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
