@@ -330,11 +330,11 @@ def test_metadata_is_read_from_meta() -> None:
 
 
 def test_metadata_is_read_from_open_graph_and_json_ld() -> None:
-    graph = "<meta property=og:title content='Graph title'><meta property=og:locale content=pt_BR>"
+    graph = "<meta property=og:title content='Graph title'><meta property=og:locale content=en_GB>"
     page = read(PARAGRAPHS, f"<title>x</title>{graph}{LD}")
     assert (page.title, page.language, page.author) == (
         "Graph title",
-        "pt-BR",
+        "en-GB",
         "Ada, Bob",
     )
     assert datetime(2026, 5, 4, tzinfo=UTC) == page.published
