@@ -152,11 +152,13 @@ def test_what_is_there_twice_is_kept_once_but_lists_stay_whole(html, content, ex
 )
 def test_a_cell_with_only_an_icon_says_what_it_shows(icon):
     table = f"<table><tr><th>Cabin<th>Window<th>Bath<tr><td>Outer<td>{icon}<td>No<tr><td>Inner<td>No<td>{icon}</table>"
-    source = f"<main><h1>Cabins</h1><p>{LONG * 3}{table}<p>{LONG * 3}</main>"
+    facts = f"<dl><dt>Dogs<dd>{icon}<dt>Beds<dd>two</dl>"
+    source = f"<main><h1>Cabins</h1><p>{LONG * 3}{table}{facts}<p>{LONG * 3}</main>"
 
     content = read_bytes(source.encode(), "https://ship.example/", "text/html").content
     assert "| Outer | Yes | No |" in content
     assert "| Inner | No | Yes |" in content
+    assert "Dogs\n: Yes" in content
 
 
 def test_a_cell_says_no_names_of_files_and_nothing_hidden():

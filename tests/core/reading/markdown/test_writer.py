@@ -327,6 +327,24 @@ def test_a_table_too_wide_to_read_is_a_list_of_records() -> None:
         ("<div class=highlighter-rouge><pre><code>x</code></pre></div>", "```\nx\n```"),
         ("<div class=highlighted><pre class=highlights>x</pre></div>", "```\nx\n```"),
         ("<pre class=brush:php>x</pre>", "```php\nx\n```"),
+        (
+            "<pre data-syntaxhighlighter-params='brush: php; gutter: false'>x</pre>",
+            "```php\nx\n```",
+        ),
+        ("<pre>if x:<br>&nbsp;&nbsp;y()</pre>", "```\nif x:\n  y()\n```"),
+        (
+            "<pre><span class=line>a</span><span class=line>  b</span></pre>",
+            "```\na\n  b\n```",
+        ),
+        (
+            "<pre><span class=line>a</span>\n<span class=line></span>\n<span class=line>b</span></pre>",
+            "```\na\n\nb\n```",
+        ),
+        (
+            "<pre><span class=line><i>a\n</i></span><span class=line>b\n</span></pre>",
+            "```\na\nb\n```",
+        ),
+        ("<pre><span class=linear>a</span><span>b</span></pre>", "```\nab\n```"),
     ],
 )
 def test_code_is_written_as_code(html: str, expected: str) -> None:

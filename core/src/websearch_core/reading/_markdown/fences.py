@@ -18,6 +18,7 @@ _LANGUAGE = re.compile(
     r"(?:^|\s)(?:(?:language|lang|highlight-source|highlight)-|brush(?::[-\s]?|[-\s]))"
     r"([A-Za-z][\w+#.-]{0,19})(?=[\s;]|$)"
 )
+_BRUSH = re.compile(r"brush: ?([\w+#.-]{1,20})")
 _NAME = re.compile(r"[A-Za-z][\w+#.-]{0,19}")
 _NO_LANGUAGE = frozenset(
     "none text txt default plain plaintext nohighlight notranslate source code".split()
@@ -40,6 +41,7 @@ _GUTTER = frozenset(
 # in a table of code lines: number and text are on one line
 _CELLS = frozenset({"td", "th"})
 _LINES = BLOCKS - _CELLS
+_CODE_LINES = frozenset({"line", "code-line", "token-line"})
 _MAX_CLASS_LENGTH = 500  # characters to examine
 
 
@@ -124,7 +126,7 @@ def code_text(pre: Element) -> str:
         if isinstance(node, Element) and node.name != "br":
             if node.name == "button" or is_gutter(node):
                 continue
-            if node.name in _LINES:
+            if _ends_line(node):
                 if last and not last.endswith("\n"):
                     last = "\n"
                     code.write(last)
@@ -143,7 +145,16 @@ def code_text(pre: Element) -> str:
         ended = isinstance(node, int)
         code.write(piece)
         last = piece or last
-    return code.getvalue()
+    # as browsers copy it: other spaces are an error in most languages
+    return code.getvalue().replace("\xa0", " ")
+
+
+def _ends_line(element: Element) -> bool:
+    """Return whether an element is a line of code, as a block or by its class."""
+    if element.name in _LINES:
+        return True
+    marks = element.get("class")[:_MAX_CLASS_LENGTH]
+    return element.name == "span" and not _CODE_LINES.isdisjoint(marks.split())
 
 
 def is_gutter(element: Element) -> bool:
@@ -179,6 +190,7 @@ def language(pre: Element) -> str:
 def _list_names(element: Element) -> list[str]:
     """Return the words that may name the language of the code in an element."""
     names = [element.get("data-language") or element.get("data-lang")]
+    names += _BRUSH.findall(element.get("data-syntaxhighlighter-params"))
     marks = element.get("class")[:_MAX_CLASS_LENGTH]
     if not marks:
         return names
