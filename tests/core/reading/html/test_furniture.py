@@ -143,6 +143,23 @@ def test_a_table_of_numbered_lines_is_code(table):
     )
 
 
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        (
+            "<div><b>Ada Holt</b><span><time>May 3</time></span><a href=/c>21</a></div>",
+            "Ada Holt May 3 21",
+        ),
+        ("<p>Opens<time>9:30</time>Closes<time>17:00</time></p>", "Opens 9:30 Closes 17:00"),
+        ("<p>In the <time>1930</time>s, at <time>7</time>pm</p>", "In the 1930s, at 7pm"),
+        ("<p>公開<time>2026年3月</time>更新<time>5月</time></p>", "公開2026年3月更新5月"),
+        ("<pre>t=<time>3</time></pre>", "t=3"),
+    ],
+)  # fmt: skip
+def test_a_time_is_parted_from_what_stands_right_beside_it(line, text):
+    assert text in texts_of(line)
+
+
 def test_a_table_whose_first_cells_are_numbers_stays_a_table():
     rows = "<tr><td>1<td>oak<tr><td>2<td>ash"
 

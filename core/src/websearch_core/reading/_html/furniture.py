@@ -31,6 +31,7 @@ _MIN_HEADINGS = 2
 _MARK = re.compile(r"\s*(?:\d{1,3}|[a-z]|[*†‡§¶]{1,3})\s*")
 # Of Chinese and Japanese, with their punctuation: lines are joined without a space.
 _HAN = "\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6"
+_FIRST_HAN = _HAN[0]
 _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
 _BOXES = frozenset({"checkbox", "radio"})
 _CODES = frozenset({"pre", "code"})
@@ -156,6 +157,23 @@ def part_sentences(outline: TextBlocks) -> None:
         is_code = in_code[outline.run_elements[run]]
         is_item = not is_code and _is_item(outline, run, spans)
         if is_item or _is_sentence(outline, run):
+            texts[run] = f" {texts[run]}"
+
+
+def part_times(outline: TextBlocks) -> None:
+    """Part a ``<time>`` from the words and numbers right beside it: "Mar 7" and 19
+    comments are not "Mar 719".
+    """
+    texts = outline.run_texts
+    if "time" not in outline.names:
+        return
+    times = outline.inside("time")
+    held = [times[element] for element in outline.run_elements]
+    for run in range(1, len(texts)):
+        if held[run] == held[run - 1]:
+            continue
+        last = texts[run - 1][-1:]
+        if last.isalnum() and last < _FIRST_HAN and _begins_anew(texts[run]):
             texts[run] = f" {texts[run]}"
 
 
