@@ -160,6 +160,32 @@ def test_a_time_is_parted_from_what_stands_right_beside_it(line, text):
     assert text in texts_of(line)
 
 
+@pytest.mark.parametrize(
+    "block",
+    [
+        "<div class=cm-content><div class=cm-line>def level():</div><div class=cm-line>    return 1</div></div>",
+        "<div class='source code'><div class=line>def level():</div><div class=line>    <b>return</b> 1</div></div>",
+        "<div class=code-body><div class='code-line a'>def level():</div>\n<div class='code-line b'>    return 1</div></div>",
+    ],
+)  # fmt: skip
+def test_a_block_of_elements_that_are_lines_is_code(block):
+    assert "```\ndef level():\n    return 1\n```" in content_of(
+        f"<p>It is short:</p>{block}"
+    )
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        "<div class=code><div>one</div><div>two</div></div>",
+        "<div class=poem><div class=line>one</div><div class=line>two</div></div>",
+        "<div class=code-of-conduct><div class=headline>one</div><p>two</div>",
+    ],
+)
+def test_other_blocks_of_lines_are_no_code(block):
+    assert "```" not in content_of(f"<p>It is short:</p>{block}")
+
+
 def test_a_table_whose_first_cells_are_numbers_stays_a_table():
     rows = "<tr><td>1<td>oak<tr><td>2<td>ash"
 

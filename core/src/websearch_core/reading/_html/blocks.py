@@ -73,6 +73,7 @@ _MAX_CHOICES_LENGTH = 200  # characters
 _STYLING = frozenset({"style", "bgcolor", "color"})
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _CELLS = frozenset({"td", "th", "dd"})
+_LINE = re.compile(r"(?:^|[\s-])line(?=\s|$)")  # as a class: line, cm-line, code-line
 _PARTING = _PARTS | {"br"}
 _END = "\0"  # of a block: the parser's text never has this character
 _PLAIN = bytes(range(0x20, 0x7F)) + b"\t\n" + _END.encode()
@@ -329,6 +330,8 @@ class _Walk:
                     attributes = NO_ATTRIBUTES
                 if name == "table" and _has_lines_of_code(node):
                     name = "pre"
+                elif name == "div" and ("code" in mark or "cm-" in mark):
+                    name = "pre" if _is_of_lines(node) else name
                 place = len(names)
                 if place > MAX_ELEMENTS:
                     o.cut = True
@@ -635,6 +638,18 @@ def _has_lines_of_code(table: LexborNode) -> bool:
     if "data-line-number" not in attributes and not names_gutter(marks):
         return False
     return table.css_first("pre,table table,th") is None
+
+
+def _is_of_lines(block: LexborNode) -> bool:
+    """Return whether a block, such as that of an editor, has an element for each line
+    of its code, and says so.
+    """
+    first = first_element(block)
+    if first is None:
+        return False
+    lines = (first, element_near(first, after=True))
+    classes = [line.attributes.get("class") or "" for line in lines if line]
+    return len([*filter(_LINE.search, classes)]) == len(lines)
 
 
 def _is_place(attributes: Mapping[str, str | None]) -> bool:
