@@ -519,14 +519,11 @@ def _is_one_of_many(node: LexborNode) -> bool:
     another date, and only a few words between them.
     """
     date = _date_in(node)
-    following: LexborNode | None = node
-    is_inside = False
+    following = _following(node, inside=False)
     has_words = False
     for _ in range(_NEAR):
-        following = _following(following, inside=is_inside)
         if following is None:
             return False
-        is_inside = True
         if following.is_text_node:
             text = (following.text_content or "")[: _MAX_BETWEEN + 1]
             if len(text) > _MAX_BETWEEN:
@@ -537,6 +534,7 @@ def _is_one_of_many(node: LexborNode) -> bool:
             other = _date_in(following)
             if other and other != date:
                 return True
+        following = _following(following, inside=True)
     return False
 
 
