@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from ..._text.dates import find_date, find_dates, parse_date
 from .nodes import element_beside, first_element
 from .phrases import PHRASES
-from .responses import COMMENTS
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -33,12 +32,12 @@ _WORD = re.compile(r"[^\W\d_]+")
 _BY_SOMEONE = re.compile(
     r"\b(?:by|par|von|por)\b(?:\s*:)?(?:\s+[\w.-]+){0,6}", re.IGNORECASE
 )
-_RANGE = re.compile(
-    r"\s*(?:[-–—~]|to|until|till|through|and|bis|und|au|al|à|y|et|do|до|по)\s*",  # noqa: RUF001
-    re.IGNORECASE,
-)
+_TO = r"(?:[-–—~]|to|until|till|through|and|bis|und|au|al|à|y|et|do|до|по)"  # noqa: RUF001
+_RANGE = re.compile(rf"\s*{_TO}\s*", re.IGNORECASE)
 # The first day of several, as in "9 to 16 October 2026".
-_FIRST_DAY = re.compile(rf"(?<![:.\d])\d{{1,2}}\.?{_RANGE.pattern}$", re.IGNORECASE)
+_FIRST_DAY = re.compile(
+    rf"(?<![:.\d])\d{{1,2}}\.?\s{{0,3}}{_TO}\s{{0,3}}$", re.IGNORECASE
+)
 _PERIOD = re.compile(
     r"\b(?:valid|until|till|expir\w+|deadline|due)\b|\bfrom\b[^.]*\d[^.]*\bto\b"
     # from one time of day to another; after a hyphen alone comes the offset of a zone
@@ -87,6 +86,10 @@ _CELLS = frozenset({"td", "th"})
 # Inside these, authors and dates are not those of the page.
 _OTHERS = re.compile(
     r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE
+)
+_COMMENTS = re.compile(
+    rf"(?<![\w-])(?:{PHRASES['classes of comments']})"
+    r"(?:[-_](?:list|section|area|wrapper|container)){0,2}(?![\w-])"
 )
 # Common names of classes: byline, post-author, authorName, c-author__name, username.
 _BY_CLASS = re.compile(
@@ -639,7 +642,7 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
 def _has_comments(node: LexborNode) -> bool:
     """Return whether an element has what readers wrote about the page."""
     marks = node.attributes.get("class") or node.attributes.get("id") or ""
-    return COMMENTS.search(marks[:_MAX_LINE_LENGTH]) is not None
+    return _COMMENTS.search(marks[:_MAX_LINE_LENGTH]) is not None
 
 
 def _following(node: LexborNode, *, inside: bool) -> LexborNode | None:

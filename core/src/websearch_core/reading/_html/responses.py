@@ -27,7 +27,7 @@ _PARTS = (
     r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box"
     r"|feed|tab|widget|root|item|main))*"
 )
-COMMENTS = re.compile(
+_COMMENTS = re.compile(
     rf"{_PREFIX}(?:{PHRASES['classes of comments']}){_PARTS}(?![\w-])"
 )
 _REVIEWS = re.compile(rf"{_PREFIX}(?:{PHRASES['classes of reviews']}){_PARTS}(?![\w-])")
@@ -93,7 +93,7 @@ class Choice(NamedTuple):
 _FORMS = {
     "comments": _Form(
         _COMMENT_HINTS,
-        COMMENTS,
+        _COMMENTS,
         _COMMENTS_HEADING,
         frozenset({"Comment", "UserComments"}),
         "comment",
