@@ -168,12 +168,13 @@ def part_times(outline: TextBlocks) -> None:
     if "time" not in outline.names:
         return
     times = outline.inside("time")
-    held = [times[element] for element in outline.run_elements]
+    holders = [times[element] for element in outline.run_elements]
     for run in range(1, len(texts)):
-        if held[run] == held[run - 1]:
+        if holders[run] == holders[run - 1]:
             continue
         last = texts[run - 1][-1:]
-        if last.isalnum() and last < _FIRST_HAN and _begins_anew(texts[run]):
+        is_spaced = last.isalnum() and last < _FIRST_HAN
+        if is_spaced and _begins_anew(texts[run]):
             texts[run] = f" {texts[run]}"
 
 
