@@ -611,6 +611,37 @@ def test_a_break_of_any_kind_parts_words(content, text):
     assert read_bytes(docx(body), URL).content == f"Tides\n\n{text}".strip()
 
 
+@pytest.mark.parametrize(
+    ("mark", "text", "notes"),
+    [
+        ("<w:vanish/>", "Ebb at noon.", ("1 hidden passage left out",)),
+        ("<w:vanish w:val='true'/>", "Ebb at noon.", ("1 hidden passage left out",)),
+        ('<w:b/><w:vanish w:val="1" />', "Ebb at noon.", ("1 hidden passage left out",)),
+        ("<w:vanish></w:vanish>", "Ebb at noon.", ("1 hidden passage left out",)),
+        ("<w:vanish w:val='0'/>", "Ebb at noon. Ask ADA.", ()),
+        ("<w:vanish w:val='false'/>", "Ebb at noon. Ask ADA.", ()),
+        ("<w:specVanish/>", "Ebb at noon. Ask ADA.", ()),
+        ("<w:webHidden/>", "Ebb at noon. Ask ADA.", ()),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("frame", ["%s", "<w:tbl><w:tr><w:tc>%s</w:tc></w:tr></w:tbl>"])
+def test_what_its_author_has_hidden_is_left_out(mark, text, notes, frame):
+    hidden = (
+        f"<w:r><w:rPr>{mark}</w:rPr><w:t xml:space='preserve'> Ask ADA.</w:t></w:r>"
+    )
+    body = frame % f"<w:p>{in_run('<w:t>Ebb at noon.</w:t>')}{hidden}</w:p>"
+    page = read_bytes(docx(body), URL)
+    assert text in page.content
+    assert ("ADA" in page.content) == ("ADA" in text)
+    assert page.notes == notes
+
+
+def test_hidden_text_is_no_part_of_the_title():
+    hidden = "<w:r><w:rPr><w:vanish/></w:rPr><w:t> and Ada</w:t></w:r>"
+    title = paragraph("Tides", "T1").replace("</w:p>", f"{hidden}</w:p>")
+    assert read_bytes(with_styles(title + paragraph("Ebb")), URL).title == "Tides"
+
+
 def with_styles(body, **more):
     """Make a Word file whose paragraphs in the style T1 are titles."""
     relations = (

@@ -95,8 +95,16 @@ def _read_workbook(unpacked: Unpacked, document: Document) -> Page:
 
 def _read_word(unpacked: Unpacked, document: Document) -> Page:
     word = read_word(unpacked, document.url, document.links, _MAX_SOURCE_LENGTH)
+    notes: tuple[str, ...] = ()
+    if word.hidden:
+        notes = (f"{quantity(word.hidden, 'hidden passage')} left out",)
     return make_page(
-        document.url, DOCX, word.text, title=word.title, links=tuple(word.targets)
+        document.url,
+        DOCX,
+        word.text,
+        title=word.title,
+        links=tuple(word.targets),
+        notes=notes,
     )
 
 

@@ -22,15 +22,23 @@ _CONTAINER = re.compile(
     rb"(</?w:)(?:bdo|customXml|dir|fldSimple|moveTo|ruby|rubyBase)(?=[\s/>])"
 )
 _BREAK = re.compile(rb"<w:(?:br|cr)(?:\s[^<>]*)?/>")
+# mammoth does not tell which text is hidden, but how a text is highlighted.
+_VANISH = re.compile(
+    rb"<w:vanish(?: w:val=[\"'](?:1|on|true)[\"'])? ?(?:/>|></w:vanish>)"
+)
+_HIDDEN = "hidden"
 _MAX_HEAD_LENGTH = 200  # characters of a cell that names a column
 
 
 class WordText(NamedTuple):
-    """The Markdown of a document, the addresses of its links, and its title."""
+    """The Markdown of a document, the addresses of its links, its title, and how many
+    hidden passages were left out.
+    """
 
     text: str
     targets: list[str]
     title: str
+    hidden: int
 
 
 def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordText:
@@ -39,11 +47,14 @@ def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordTex
     from markitdown.converter_utils.docx.pre_process import pre_process_docx
 
     titles: list[str] = []
+    unseen: list[Any] = []
     parts = {name: _open_up(content) for name, content in unpacked.parts.items()}
 
     def prepare(document: Any) -> Any:
-        titles.extend(_list_titles(document))
-        return _mark_headers(document)
+        unseen.extend(_list_hidden(document))
+        copy = _as_shown(document)
+        titles.extend(_list_titles(copy))
+        return copy
 
     source = mammoth.convert_to_html(
         pre_process_docx(Unpacked(parts).packed()),  # writes formulas as TeX
@@ -54,11 +65,14 @@ def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordTex
     ).value
     source = _CHECKBOX.sub(_write_checkbox, source)
     text, targets = read_fragment(source, url, links=links, limit=limit)
-    return WordText(text, targets, one_line(" ".join(titles[:1]), TITLE_LENGTH))
+    title = one_line(" ".join(titles[:1]), TITLE_LENGTH)
+    return WordText(text, targets, title, len(unseen))
 
 
 def _open_up(content: bytes) -> bytes:
-    return _BREAK.sub(b"<w:br/>", _CONTAINER.sub(rb"\1smartTag", content))
+    content = _CONTAINER.sub(rb"\1smartTag", content)
+    content = _BREAK.sub(b"<w:br/>", content)
+    return _VANISH.sub(f'<w:highlight w:val="{_HIDDEN}"/>'.encode(), content)
 
 
 def _write_checkbox(element: re.Match[str]) -> str:
@@ -76,8 +90,21 @@ def _list_titles(document: Any) -> Iterator[str]:
                 yield title
 
 
-def _mark_headers(element: Any) -> Any:
-    """Return a copy in which each table has a header.
+def _list_hidden(element: Any) -> Iterator[Any]:
+    """Yield the texts that their author has hidden."""
+    if _is_hidden(element):
+        yield element
+        return
+    for child in getattr(element, "children", ()):
+        yield from _list_hidden(child)
+
+
+def _is_hidden(element: Any) -> bool:
+    return getattr(element, "highlight", None) == _HIDDEN
+
+
+def _as_shown(element: Any) -> Any:
+    """Return a copy without hidden texts, in which each table has a header.
 
     If the author marked none, its first row is the header if it looks like one: in
     Markdown it will be, and lists fit into the cells of a table with a header.
@@ -87,7 +114,7 @@ def _mark_headers(element: Any) -> Any:
     children = getattr(element, "children", None)
     if not children:
         return element
-    children = [_mark_headers(child) for child in children]
+    children = [_as_shown(child) for child in children if not _is_hidden(child)]
     if isinstance(element, Table) and _is_header(children[0]):
         children[0] = children[0].copy(is_header=True)
     return element.copy(children=children)
