@@ -162,6 +162,9 @@ BESIDE = (
     "full memory: channels",
     "full storage",
 )
+# MiB that the browser's own processes may have more, until the page is ended. The names
+# of the locks, 1 GB of them, come within a few looks at the memory.
+_MOST = {"full memory: locks": 700}
 
 
 @pytest.mark.parametrize("name", BESIDE)
@@ -191,5 +194,5 @@ def test_a_harmful_page_costs_the_pages_beside_it_nothing(
         assert b" that came late" in content
     assert host._browsers[harmed] is browser, "the browser was ended"
     assert not isinstance(outcome, Unavailable), outcome
-    assert watch.browser - before < 450 * MEBI
+    assert watch.browser - before < _MOST.get(name, 450) * MEBI
     assert watch.ours < 100 * MEBI

@@ -15,6 +15,7 @@ from tests.faults.answers import (
     chunked,
     cut,
     drip,
+    drip_page,
     encoded,
     fail,
     html,
@@ -241,9 +242,9 @@ FAULTS = (
         name="one byte at a time",
         injected="a body, a header, a status line; silence before and after the head",
         promise="`timed_out`",
-        cases=drip(
+        cases=drip_page({"body": endless(b"x", page_head(), 0.02)})
+        + drip(
             {
-                "body": endless(b"x", page_head(), 0.02),
                 "header": endless(b"a", b"HTTP/1.1 200 OK\r\nX: ", 0.02),
                 "status line": endless(b"H", b"", 0.02),
                 "silence": endless(b"", b"", 0.05),
@@ -258,9 +259,9 @@ FAULTS = (
         name="chunks of one byte, extensions of chunks",
         injected="both without end",
         promise="`timed_out`",
-        cases=drip(
+        cases=drip_page({"chunks": endless(b"1\r\nx\r\n", chunked(b""), 0.001)})
+        + drip(
             {
-                "chunks": endless(b"1\r\nx\r\n", chunked(b""), 0.001),
                 "extensions": endless(
                     b"1;" + b"a" * 30_000 + b"\r\nx\r\n", chunked(b"")
                 ),
