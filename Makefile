@@ -92,10 +92,8 @@ check: $(VENV)/installed  ## check style and imports, and run the quick tests an
 test: $(VENV)/installed  ## run the tests, but those of test-apart and test-timed, on all processors
 	$(BIN)/python -m pytest $(PARALLEL) -m "not apart" $(TIMED:%=--ignore %)
 
-# The browser by itself: its tests measure what a page takes of memory while others wait for it.
 test-apart: $(VENV)/installed  ## run the long tests: the browser, faults, kills, full disks, what blocks an event loop
-	$(BIN)/python -m pytest $(PARALLEL) -m apart --ignore tests/browser $(TIMED:%=--ignore %)
-	$(BIN)/python -m pytest -m apart tests/browser
+	$(BIN)/python -m pytest $(PARALLEL) -m apart $(TIMED:%=--ignore %)
 
 # One process, with nothing beside it in there: they measure its processor time.
 test-timed: $(VENV)/installed  ## run the tests that compare times: what hostile input costs

@@ -107,19 +107,20 @@ def lack_end(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
     )
 
 
-def drip(answers: Mapping[str, Answer], limit: float = 0.5) -> tuple[Case, ...]:
-    """Answers that do not end within *limit* seconds."""
+def drip(answers: Mapping[str, Answer], *, is_page: bool = False) -> tuple[Case, ...]:
+    """Answers that do not end. A page is cut if a part of it takes half of the time
+    that is left, as any part may on a busy machine.
+    """
     return tuple(
-        make_case(name=name, answers=(answer,), expected="timed_out", limit=limit)
+        make_case(
+            name=name,
+            answers=(answer,),
+            expected="timed_out",
+            may_be_cut=is_page,
+            limit=0.5,
+        )
         for name, answer in answers.items()
     )
-
-
-def drip_page(answers: Mapping[str, Answer]) -> tuple[Case, ...]:
-    """Pages that go on in small parts: one that paused for half of the time would be
-    cut there, so a busy machine gets seconds for the next part.
-    """
-    return drip(answers, limit=6.0)
 
 
 GZIP = _make_bomb(b"<p>boom ")

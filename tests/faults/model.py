@@ -26,6 +26,7 @@ class Case:
             repeated.
         expected: How the call ends: the code of an error, ``ok``, or ``cut`` for a page
             that says that it was cut.
+        may_be_cut: Whether it may also be such a page, by the time that parts take.
         requests: How many requests the server gets; None if that is not the point.
         temporary: Whether the error says that trying again may help; None for what its
             class says.
@@ -44,6 +45,7 @@ class Case:
 
     where: Where
     expected: str
+    may_be_cut: bool = False
     answers: Sequence[Answer] = ()
     name: str = ""
     requests: int | None = None

@@ -15,7 +15,6 @@ from tests.faults.answers import (
     chunked,
     cut,
     drip,
-    drip_page,
     encoded,
     fail,
     html,
@@ -242,7 +241,7 @@ FAULTS = (
         name="one byte at a time",
         injected="a body, a header, a status line; silence before and after the head",
         promise="`timed_out`",
-        cases=drip_page({"body": endless(b"x", page_head(), 0.02)})
+        cases=drip({"body": endless(b"x", page_head(), 0.02)}, is_page=True)
         + drip(
             {
                 "header": endless(b"a", b"HTTP/1.1 200 OK\r\nX: ", 0.02),
@@ -259,7 +258,9 @@ FAULTS = (
         name="chunks of one byte, extensions of chunks",
         injected="both without end",
         promise="`timed_out`",
-        cases=drip_page({"chunks": endless(b"1\r\nx\r\n", chunked(b""), 0.001)})
+        cases=drip(
+            {"chunks": endless(b"1\r\nx\r\n", chunked(b""), 0.001)}, is_page=True
+        )
         + drip(
             {
                 "extensions": endless(
