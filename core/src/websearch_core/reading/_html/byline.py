@@ -399,9 +399,10 @@ class _LineReader:
         """
         if (node.attributes.get("itemprop") or "").endswith("Date"):
             return True
-        if _is_one_of_many(node):
-            self._rows.add(_look(node))
-        return _look(node) in self._rows
+        look = _look(node)
+        if look not in self._rows and _is_one_of_many(node):
+            self._rows.add(look)
+        return look in self._rows
 
     def _is_apart(self, element: LexborNode) -> bool:
         """Return whether an element does not contain the headline of the page."""
