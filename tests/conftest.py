@@ -33,8 +33,7 @@ TESTS = Path(__file__).parent
 IN_SDIST = not (TESTS.parent / "CONTRIBUTING.md").exists()
 LONG = {"blocking", "bounds", "browser", "e2e", "faults", "soak"}  # folders
 _PACKED = {"gzip": b"\x1f\x8b", "zip": b"PK"}  # how they begin
-# folders that `make test` leaves to others
-APART = {"blocking", "bounds", "browser", "faults", "soak", "timed"}
+APART = LONG - {"e2e"} | {"timed"}  # folders that `make test` leaves to others
 # folders that are traced for coverage
 COVERING = {"browser", "core", "e2e", "langchain", "llamaindex"}
 # what is tested as it comes, with the processes that read pages

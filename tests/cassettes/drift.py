@@ -2,9 +2,9 @@
 ``make drift PROVIDER=tavily``.
 
 What we send is compared with the services' SDKs first, which needs no key: see
-``vocabulary.py``. Parameters that we do not send are listed and change nothing. So is
-what an SDK says about words of ours that are on their way out, if it is not the version
-that the adapter was compared with; and the age of our lists of prices.
+``vocabulary.py``. Parameters that we do not send are listed and change nothing. So
+are an SDK's warnings that it will remove a word that we send, unless it is the version
+that the adapter was compared with, and the age of our lists of prices.
 
 Of answers, only the shape counts: fields and types. Each provider that has a key in the
 environment, or needs none, makes the call of ``search.yaml`` or ``read.yaml`` once, for

@@ -240,7 +240,7 @@ FAULTS = (
         number=44,
         name="one byte at a time",
         injected="a body, a header, a status line; silence before and after the head",
-        promise="`timed_out`",
+        promise="`timed_out`; a page may also be cut, with a note",
         cases=drip({"body": endless(b"x", page_head(), 0.02)}, is_page=True)
         + drip(
             {
@@ -257,7 +257,7 @@ FAULTS = (
         number=45,
         name="chunks of one byte, extensions of chunks",
         injected="both without end",
-        promise="`timed_out`",
+        promise="`timed_out`; a page may also be cut, with a note",
         cases=drip(
             {"chunks": endless(b"1\r\nx\r\n", chunked(b""), 0.001)}, is_page=True
         )

@@ -570,7 +570,7 @@ async def test_a_line_of_a_page_that_looks_like_our_mark_stays(own, isolate, is_
         assert own in lines
         assert lines[0] in marks
         assert [line for line in lines if "offset" in line] == [own]
-    # who can ask for an offset is told
+    # a caller who can ask for an offset gets it
     assert "; offset" in web.read(KELP, query=query, **limit).content.splitlines()[0]
 
 

@@ -49,7 +49,7 @@ class TextBlocks:
         self.block_elements: list[int] = []
         self.block_texts: list[str] = []
         self.block_linked: list[int] = []  # how many characters of each are in links
-        # by the block before them, the choices of controls, which are no blocks
+        # the choices of controls, which are not blocks, by the block before them
         self.choices: dict[int, list[str]] = {}
         self.hidden = 0  # hidden passages that were left out
         self.hidden_length = 0  # their characters

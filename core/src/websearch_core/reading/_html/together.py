@@ -109,8 +109,8 @@ def keep_sources(outline: TextBlocks, content: list[bool]) -> list[bool]:
 def whole_panels(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Keep what all headers of an accordion open if a third of that is kept.
 
-    One answer of several is no whole. Tabs are different: one may describe a thing, the
-    next have reviews of it.
+    A single answer of several is incomplete. Tabs are different: one may describe a
+    thing, and the next may have reviews of it.
     """
     panels = [control.panel for control in outline.controls if _folds(outline, control)]
     if len(panels) < _MIN_PANELS:
