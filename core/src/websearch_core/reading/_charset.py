@@ -120,7 +120,9 @@ def trim_partial(data: bytes) -> bytes:
         byte = data[-length]
         if byte >= 0xC0:
             is_partial = length < _count_bytes(byte)
-            return data[:-length] if is_partial else data
+            if is_partial:
+                return data[:-length]
+            return data
         if byte < 0x80:
             break
     return data
@@ -277,11 +279,15 @@ def _codec_from_page(head: bytes) -> str | None:
     if label is None and xml:
         label = xml[1].decode("latin-1")
     codec = _find_codec(label)
-    return "utf-8" if codec in {"utf-16-le", "utf-16-be"} else codec
+    if codec in {"utf-16-le", "utf-16-be"}:
+        return "utf-8"
+    return codec
 
 
 def _find_codec(label: str | None) -> str | None:
-    return CODECS.get(label.strip(_SPACE).lower()) if label else None
+    if not label:
+        return None
+    return CODECS.get(label.strip(_SPACE).lower())
 
 
 def _find_charset(value: str) -> str | None:
@@ -313,7 +319,9 @@ def _skip_markup(head: bytes, position: int) -> int:
     """Return where a comment or declaration at *position* ends."""
     if head.startswith(b"<!--", position):
         end = head.find(b"-->", position + 2)
-        return len(head) if end < 0 else end
+        if end < 0:
+            return len(head)
+        return end
     if head[position + 1 : position + 2] in {b"!", b"/", b"?"}:
         return max(head.find(b">", position), position + 1)
     return position + 1

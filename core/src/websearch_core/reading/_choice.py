@@ -33,7 +33,9 @@ def make_safe(page: Page) -> Page:
 def make_text_safe(text: str, url: str) -> str:
     """Return the same of a text alone, which comes from *url*."""
     text = strip_invisible(text)[0]
-    return text if is_safe(text) else sanitize(text, url).text
+    if is_safe(text):
+        return text
+    return sanitize(text, url).text
 
 
 def remove_links(page: Page, links: Literal["text", "drop"]) -> Page:

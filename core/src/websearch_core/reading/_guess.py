@@ -67,7 +67,9 @@ def _guess_pairs(sample: bytes) -> str | None:
     """Return the encoding of East Asia that the pairs of bytes are in, if any."""
     runs = _RUN.findall(sample)
     pairs = [*chain.from_iterable(map(_PAIR.findall, runs))]
-    return _name_pairs(pairs, sample) if len(pairs) >= _MIN_PAIRS else None
+    if len(pairs) < _MIN_PAIRS:
+        return None
+    return _name_pairs(pairs, sample)
 
 
 def _name_pairs(pairs: Sequence[bytes], sample: bytes) -> str | None:
@@ -90,7 +92,9 @@ def _name_pairs(pairs: Sequence[bytes], sample: bytes) -> str | None:
     hangul = sum(leads[lead] for lead in range(0xB0, 0xC9))
     if hangul > _HANGUL * total and _decodes(sample, "cp949"):
         return "cp949"
-    return "gb18030" if _decodes(sample, "gb18030") else None
+    if not _decodes(sample, "gb18030"):
+        return None
+    return "gb18030"
 
 
 def _are_pairs(pairs: Sequence[bytes]) -> bool:

@@ -62,7 +62,9 @@ def correct_language(tag: str | None, text: str) -> str | None:
     sample = _ADDRESS.sub(" ", text[:_SAMPLE])
     language = _find_by_script(sample)
     if language is not None:
-        return tag if language == primary else language
+        if language == primary:
+            return tag
+        return language
     language = _find_by_words(sample, primary)
     if language is None or language == primary:
         return tag
@@ -89,8 +91,10 @@ def _find_by_script(text: str) -> str | None:
     }
     if counts["ja"] >= _MIN_KANA_SHARE * letters:
         counts["ja"] += counts["zh"]
-    language = max(counts, key=counts.__getitem__)
-    return language if counts[language] >= _MIN_SCRIPT_SHARE * letters else None
+    language: str = max(counts, key=counts.__getitem__)
+    if counts[language] < _MIN_SCRIPT_SHARE * letters:
+        return None
+    return language
 
 
 def _find_by_words(text: str, primary: str) -> str | None:
@@ -110,7 +114,11 @@ def _find_by_words(text: str, primary: str) -> str | None:
     if sum(len(word) > 1 for word in small_words) < _MIN_SMALL_WORDS:
         return None
     if not primary:
-        return language if count >= _MIN_LEAD * others[0][1] else None
+        if count < _MIN_LEAD * others[0][1]:
+            return None
+        return language
     minimum = max(_MAX_STATED_SHARE * len(words), _MAX_COMMON_SHARE * count)
     is_stated = counts[primary] > minimum
-    return None if is_stated else language
+    if is_stated:
+        return None
+    return language

@@ -103,12 +103,16 @@ _TEXT = DocumentType(
     reader="text:read_text",
     media_types=("text/*", "*+xml", "*+json", *(f"*/{name}" for name in _TEXTS)),
     endings={
-        ".csv": "text/csv", ".json": "application/json", ".jsonl": "application/jsonl",
-        ".ndjson": "application/x-ndjson", ".rst": "text/plain",
+        ".csv": "text/csv",
+        ".json": "application/json",
+        ".jsonl": "application/jsonl",
+        ".ndjson": "application/x-ndjson",
+        ".rst": "text/plain",
         ".tsv": "text/tab-separated-values",
-        ".txt": "text/plain", ".xml": "application/xml",
+        ".txt": "text/plain",
+        ".xml": "application/xml",
     },
-)  # fmt: skip
+)
 # The first one that fits reads a document.
 TYPES = (
     DocumentType(

@@ -97,4 +97,6 @@ def find_transcripts(
 
 def _look(name: str, data: bytes, **arguments: str | None) -> str | None:
     url: object = fence.look(name, data, current_call().parsing, **arguments)
-    return url if isinstance(url, str) else None
+    if not isinstance(url, str):
+        return None
+    return url

@@ -21,12 +21,18 @@ from .._types import DESCRIPTION_LENGTH, TITLE_LENGTH, Document, make_page
 
 _NOTE = "the picture itself is not read"
 _NAMES = {
-    "image/png": "PNG", "image/jpeg": "JPEG", "image/gif": "GIF", "image/webp": "WebP",
+    "image/png": "PNG",
+    "image/jpeg": "JPEG",
+    "image/gif": "GIF",
+    "image/webp": "WebP",
     "image/avif": "AVIF",
-    "image/heic": "HEIC", "image/bmp": "BMP", "image/tiff": "TIFF",
+    "image/heic": "HEIC",
+    "image/bmp": "BMP",
+    "image/tiff": "TIFF",
     "image/x-icon": "ICO",
-    "image/vnd.microsoft.icon": "ICO", "image/svg+xml": "SVG",
-}  # fmt: skip
+    "image/vnd.microsoft.icon": "ICO",
+    "image/svg+xml": "SVG",
+}
 _MAX_TEXTS = 2_000  # read in an SVG
 _MAX_SVG_SIZE = 2**20  # bytes
 _MAX_PICTURES = 100  # of a document

@@ -248,7 +248,9 @@ def _flatten(value: object) -> list[str]:
         return [*chain.from_iterable(map(_flatten, entries))]
     if isinstance(value, dict):
         name = value.get("name")
-        return [name] if isinstance(name, str) else []
+        if not isinstance(name, str):
+            return []
+        return [name]
     return [str(value)]
 
 
@@ -298,7 +300,9 @@ def _name_in(line: str) -> str:
     pair = _KEY.fullmatch(line)
     if not pair:
         return _scalar(line)
-    return _scalar(pair[4] or "") if _key_of(pair) == "name" else ""
+    if _key_of(pair) != "name":
+        return ""
+    return _scalar(pair[4] or "")
 
 
 def _scalar(value: str) -> str:
@@ -371,7 +375,9 @@ def _end_of_comment(text: str, opening: re.Match[str]) -> int:
     if end >= 0:
         return end + 3
     before = text[text.rfind("\n", 0, opening.start()) + 1 : opening.start()]
-    return opening.end() if before.strip() else len(text)
+    if before.strip():
+        return opening.end()
+    return len(text)
 
 
 def _hides(name: str, source: str) -> bool:
@@ -390,4 +396,6 @@ def _hides(name: str, source: str) -> bool:
 def _end_of_block(text: str, begin: int) -> int:
     """Return where an element that is never closed ends: at the next blank line."""
     over = _BLANK_LINE.search(text, begin)
-    return over.start() if over else len(text)
+    if over:
+        return over.start()
+    return len(text)

@@ -123,7 +123,9 @@ def _language(url: str, media_type: str) -> str:
         return "json"
     if media_type != "text/plain":
         name = re.split(r"[/+]", media_type)[-1].removeprefix("x-")
-        return name if name in _SOURCES else ""
+        if name not in _SOURCES:
+            return ""
+        return name
     name = path_of(url).rpartition("/")[2]
     ending = name.rpartition(".")[2]
     is_whole = "." in name or ending.endswith("file")
@@ -144,7 +146,9 @@ def _is_prose(text: str) -> bool:
 
 
 def _fence(text: str, language: str) -> str:
-    return fence_code(text.removesuffix("\n"), language) if text.strip() else ""
+    if not text.strip():
+        return ""
+    return fence_code(text.removesuffix("\n"), language)
 
 
 def _addresses(text: str) -> tuple[str, ...]:
@@ -214,7 +218,9 @@ def _readable(token: str) -> str:
     if "\\" not in token:
         return token
     written = json.dumps(json.loads(token, strict=False), ensure_ascii=False)
-    return written if strip_invisible(written)[0] == written else token
+    if strip_invisible(written)[0] == written:
+        return written
+    return token
 
 
 def _table(text: str, delimiter: str) -> tuple[str, str | None]:

@@ -47,11 +47,14 @@ _ENOUGH = 400  # characters after which a paragraph ends with a sentence
 _MOST = 1_200  # characters after which it ends anyway
 # The types of transcripts that pages name, the best first, and how they are read.
 _KINDS = {
-    "text/vtt": VTT, "application/x-subrip": SRT, "application/srt": SRT,
+    "text/vtt": VTT,
+    "application/x-subrip": SRT,
+    "application/srt": SRT,
     "text/srt": SRT,
-    "application/json": TRANSCRIPT_JSON, "text/html": "text/html",
+    "application/json": TRANSCRIPT_JSON,
+    "text/html": "text/html",
     "text/plain": "text/plain",
-}  # fmt: skip
+}
 _SPEECH = frozenset({"captions", "subtitles"})
 _MAX_SECONDS = 360_000  # of a recording
 _MAX_SIZE = 2 * 2**20  # bytes of a page, or characters of a feed

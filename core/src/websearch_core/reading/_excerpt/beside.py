@@ -100,7 +100,9 @@ def _rank(text: str) -> _Rank:
         return _Rank.AMOUNT
     if _VALUE.search(text):
         return _Rank.VALUE
-    return _Rank.COUNT if has_count else _Rank.NOTHING
+    if has_count:
+        return _Rank.COUNT
+    return _Rank.NOTHING
 
 
 def _list_facts(text: str) -> Iterator[tuple[str, ...]]:

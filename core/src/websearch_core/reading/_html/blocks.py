@@ -514,7 +514,9 @@ class _Walk:
             hidden.node.mem_id for hidden in put_away if _is_faint(hidden)
         )
         length = sum(map(lengths.__getitem__, faint))
-        return faint if length > limit else frozenset()
+        if length > limit:
+            return faint
+        return frozenset()
 
     def finish(self) -> TextBlocks:
         """Complete the texts of the blocks, without invisible characters."""
@@ -604,7 +606,9 @@ def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
     if not label:
         title = drawing.css_first("title")
         label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
-    return {"aria-label": label} if label else NO_ATTRIBUTES
+    if label:
+        return {"aria-label": label}
+    return NO_ATTRIBUTES
 
 
 def _read_choices(control: LexborNode) -> str:

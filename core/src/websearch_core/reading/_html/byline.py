@@ -227,7 +227,9 @@ def person(text: str) -> str | None:
         return None
     if _NO_NAME.search(line) or find_date(line):
         return None
-    return None if _DATED.search(line) else line
+    if _DATED.search(line):
+        return None
+    return line
 
 
 def lines_near(headline: LexborNode) -> Iterator[str]:
@@ -256,7 +258,9 @@ def _cut_before_date(line: str) -> str:
     """Cut a line where it leads on to a date: ``Ada Lovelace on Monday, May 4``."""
     begin = next((start for _, start, _ in find_dates(line)), 0)
     lead = _BEFORE_DATE.search(line[:begin])
-    return line if lead is None else line[: lead.start()]
+    if lead is None:
+        return line
+    return line[: lead.start()]
 
 
 def _first_names(line: str) -> str:
@@ -269,7 +273,9 @@ def _first_names(line: str) -> str:
     fit = [name.count(" ") in _SPACES and not name[0].islower() for name in names]
     if all(fit) and len(names) >= _MIN_LISTED:
         return ", ".join(names)
-    return names[0] if fit[0] else ""
+    if not fit[0]:
+        return ""
+    return names[0]
 
 
 def _read_microdata(marked: Sequence[LexborNode], byline: Byline) -> None:

@@ -227,7 +227,9 @@ class _Finder:
         if element <= 0 or after >= len(outline.parents):
             return 0
         is_sibling = outline.parents[after] == outline.parents[element]
-        return after if is_sibling else 0
+        if not is_sibling:
+            return 0
+        return after
 
     def _children(self, element: int) -> list[int]:
         children: list[int] = []

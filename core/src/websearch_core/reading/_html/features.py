@@ -72,7 +72,9 @@ def words_of(marks: str) -> set[str]:
 
 
 def _spell(marks: str) -> str:
-    return marks if marks.islower() else _CAMEL.sub(" ", marks).lower()
+    if marks.islower():
+        return marks
+    return _CAMEL.sub(" ", marks).lower()
 
 
 def _words_of_all(marks: AbstractSet[str]) -> Iterator[tuple[str, list[str]]]:

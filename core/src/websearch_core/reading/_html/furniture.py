@@ -84,7 +84,9 @@ def _find_beside(outline: TextBlocks, heading: int) -> int:
     beside = outline.ends[heading]
     if beside >= outline.ends[outline.parents[heading]]:
         return 0
-    return beside if outline.names[beside] in _BESIDE else 0
+    if outline.names[beside] not in _BESIDE:
+        return 0
+    return beside
 
 
 def _is_only_beside(outline: TextBlocks, heading: int, beside: int) -> bool:
@@ -113,7 +115,9 @@ def _find_tail(outline: TextBlocks, runs: list[int], *, is_whole: bool) -> list[
         begin -= 1
     if is_whole and begin > 0:
         return []
-    return runs[begin:] if has_link else []
+    if not has_link:
+        return []
+    return runs[begin:]
 
 
 def _is_tool(outline: TextBlocks, line: _Line) -> bool:

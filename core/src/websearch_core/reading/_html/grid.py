@@ -187,7 +187,9 @@ class _Prices:
             if fits:
                 price = Price(text, *span, element)
             elif price:
-                return None if _is_saving(text) else price
+                if _is_saving(text):
+                    return None
+                return price
         return price
 
 

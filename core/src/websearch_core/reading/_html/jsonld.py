@@ -46,10 +46,16 @@ _TYPE_NAMES = {name.lower(): name for name in frozenset().union(*TYPES.values())
 _OFFER_PROPERTIES = {
     name.lower(): name
     for name in (
-        "price", "lowPrice", "highPrice", "priceCurrency", "priceSpecification",
-        "priceType", "availability", "offers",
+        "price",
+        "lowPrice",
+        "highPrice",
+        "priceCurrency",
+        "priceSpecification",
+        "priceType",
+        "availability",
+        "offers",
     )
-}  # fmt: skip
+}
 # From the days when scripts had to be hidden from parsers, and the comments that hide
 # the wrapping in turn.
 _WRAPPING = re.compile(r"(?:/\*|//)?\s*(?:<|\\u003c)!(?:\[CDATA\[|--)(?:\s*\*/)?\s*")
@@ -111,7 +117,9 @@ class JsonLd:
         somebody who reads it; nothing if the page has cost too much.
         """
         written = _written(value)[:MAX_LENGTH]
-        return written if self.effort.spend(characters=len(written)) else ""
+        if not self.effort.spend(characters=len(written)):
+            return ""
+        return written
 
     def main(self, url: str) -> Thing:
         """Return the thing that the page at *url* is about; an empty one if there is
@@ -123,7 +131,9 @@ class JsonLd:
             if here is not None:
                 return here
             if alike:
-                return alike[0] if len(alike) <= _MAX_ALIKE else {}
+                if len(alike) > _MAX_ALIKE:
+                    return {}
+                return alike[0]
         return {}
 
     def _resolve(self, value: Any) -> Any:
@@ -133,7 +143,9 @@ class JsonLd:
         if not isinstance(reference, str):
             return value
         thing = self.named.get(reference, value)
-        return thing if len(thing) > len(value) else value
+        if len(thing) > len(value):
+            return thing
+        return value
 
 
 def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
@@ -170,7 +182,9 @@ def _written(value: Any) -> str:
             value = value[0]
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f"{value}"
-    return value if isinstance(value, str) else ""
+    if not isinstance(value, str):
+        return ""
+    return value
 
 
 def _full_name(thing: Thing) -> str:

@@ -79,10 +79,12 @@ _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)
 # Of the kind of a page: values of ``og:type``, and the programs and places of forums
 # and manuals.
 _KINDS: dict[str, Kind] = {
-    "product": "product", "og:product": "product", "product.item": "product",
+    "product": "product",
+    "og:product": "product",
+    "product.item": "product",
     "ebay-objects:item": "product",
     "product.group": "collection",
-}  # fmt: skip
+}
 _FORUMS = re.compile(
     r"discourse|vbulletin|phpbb|xenforo|flarum|nodebb|mybb|invision community|vanilla",
     re.IGNORECASE,
@@ -448,7 +450,9 @@ def _find_linked_author(document: LexborHTMLParser) -> list[str]:
     """
     links = document.css('a[rel~="author"]')
     names = _persons(map(line_of, links))
-    return names if len(names) == 1 else []
+    if len(names) != 1:
+        return []
+    return names
 
 
 def _find_canonical(sources: _Sources) -> str:
@@ -513,7 +517,9 @@ def _find_main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     if not names:
         return main, ""
     is_article_here = "headline" in main and is_at(main, url)
-    return (main, "") if is_article_here else ({}, "")
+    if is_article_here:
+        return (main, "")
+    return ({}, "")
 
 
 def _find_site(tags: _MetaTags, data: JsonLd) -> str:
@@ -596,7 +602,9 @@ def find_kind(
     if facts.og_type != "article" or not facts.published:
         return None
     is_signed = facts.author or not about & TYPES["plain pages"]
-    return "article" if is_signed else None
+    if not is_signed:
+        return None
+    return "article"
 
 
 def _kind_of_goods(facts: Metadata) -> Kind | None:

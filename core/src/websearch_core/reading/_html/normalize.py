@@ -187,7 +187,9 @@ class _Writer:
         if opened[0].endswith(b">"):
             return opened.end()
         closed = _END_OF_COMMENT.search(self.html, opened.end())
-        return closed.end() if closed else len(self.html)
+        if closed:
+            return closed.end()
+        return len(self.html)
 
     def _element(self, name: bytes, written: bytes, tag: bytes, begin: int) -> int:
         """Write a tag, and the content of its element unless that is markup; return

@@ -508,7 +508,9 @@ class ShownAmounts:
             return offer.list_price
         if offer.list_price is None:
             return former
-        return former if former == offer.list_price else None
+        if former != offer.list_price:
+            return None
+        return former
 
     def _find_former(self, price: Decimal, currency: str) -> Decimal | None:
         """Return the higher amount that is crossed out beside *price*.
@@ -534,7 +536,9 @@ class ShownAmounts:
             if formers:
                 are_beside = all(self._is_beside(first, other) for other in formers)
                 may_be = are_beside and _are_in(currency, formers)
-                return former if may_be else None
+                if not may_be:
+                    return None
+                return former
         return None
 
     @staticmethod
@@ -543,7 +547,9 @@ class ShownAmounts:
         if len(amounts) != 1:
             return None
         amount = next(iter(amounts))
-        return amount if amount > price else None
+        if amount <= price:
+            return None
+        return amount
 
     def _prices_in(self, element: int) -> Sequence[Price]:
         elements = self._elements

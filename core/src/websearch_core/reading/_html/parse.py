@@ -60,7 +60,9 @@ def find_base(document: LexborHTMLParser, url: str) -> str:
     if b"<base" not in document.raw_html.lower():
         return url
     tag = document.css_first("base[href]")
-    return url if tag is None else read_base(tag, url)
+    if tag is None:
+        return url
+    return read_base(tag, url)
 
 
 def read_base(tag: LexborNode, url: str) -> str:
@@ -88,7 +90,9 @@ def find_refresh(data: bytes, url: str, content_type: str | None = None) -> str 
         if target and without_fragment(target) != without_fragment(url):
             return target
     frames = _find_frames(document, url)
-    return frames[0] if len(frames) == 1 else None
+    if len(frames) != 1:
+        return None
+    return frames[0]
 
 
 def find_frames(data: bytes, url: str, content_type: str | None = None) -> list[str]:

@@ -50,10 +50,21 @@ _COMMENT_HINTS = (
     "giscus",
 )
 _REVIEW_HINTS = (
-    "review", "bewertung", "rezension", "avis", "opiniones", "recension", "rese",
-    "yotpo", "bazaarvoice", "jdgm",
-    "okendo", "stamped", "trustpilot", "loox",
-)  # fmt: skip
+    "review",
+    "bewertung",
+    "rezension",
+    "avis",
+    "opiniones",
+    "recension",
+    "rese",
+    "yotpo",
+    "bazaarvoice",
+    "jdgm",
+    "okendo",
+    "stamped",
+    "trustpilot",
+    "loox",
+)
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 _FRAMES = frozenset({"body", "main", "html"})
 _CONTROLS = frozenset({"button", "label", "form", "nav"})

@@ -198,7 +198,9 @@ def _drop_machine_text(
         is_link = 2 * outline.block_linked[block] >= len(text)
         is_verbatim = outline.block_names[block] in _VERBATIM
         legible[block] = is_link or is_verbatim
-    return legible if any(legible) else content
+    if any(legible):
+        return legible
+    return content
 
 
 def _keep_headline(

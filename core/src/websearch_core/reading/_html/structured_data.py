@@ -61,7 +61,9 @@ def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     pieces = list(_limit(_things(facts)))
     if not pieces:
         pieces = list(_limit([_prose(facts.linked, facts.description)]))
-    return "".join([_heading(1, facts.title), *pieces]) if pieces else ""
+    if not pieces:
+        return ""
+    return "".join([_heading(1, facts.title), *pieces])
 
 
 def _without_comments(facts: Metadata) -> Metadata:
@@ -254,7 +256,9 @@ def _link(data: JsonLd, item: Any) -> str:
     if listed.url:
         line = f'<a href="{escape(listed.url)}">{name}</a>'
     price = _prices(data, listed.thing)
-    return f"{line}: {escape(price)}" if price else line
+    if price:
+        return f"{line}: {escape(price)}"
+    return line
 
 
 class ListedThing(NamedTuple):
@@ -332,20 +336,33 @@ def place_of(data: JsonLd, thing: Thing, key: str) -> str:
 
 
 _WRITERS: dict[str, Callable[[JsonLd, Thing], Iterable[str]]] = {
-    "Product": _product, "ProductGroup": _product, "SoftwareApplication": _product,
+    "Product": _product,
+    "ProductGroup": _product,
+    "SoftwareApplication": _product,
     "MobileApplication": _product,
-    "WebApplication": _product, "FAQPage": _questions, "Question": _question,
+    "WebApplication": _product,
+    "FAQPage": _questions,
+    "Question": _question,
     "DiscussionForumPosting": _posting,
-    "SocialMediaPosting": _posting, "Recipe": _recipe, "HowTo": _recipe,
-    "ItemList": _list, "Event": _event,
-    "MusicEvent": _event, "BusinessEvent": _event, "EducationEvent": _event,
+    "SocialMediaPosting": _posting,
+    "Recipe": _recipe,
+    "HowTo": _recipe,
+    "ItemList": _list,
+    "Event": _event,
+    "MusicEvent": _event,
+    "BusinessEvent": _event,
+    "EducationEvent": _event,
     "SportsEvent": _event,
-    "TheaterEvent": _event, "Festival": _event, "JobPosting": _job,
-}  # fmt: skip
+    "TheaterEvent": _event,
+    "Festival": _event,
+    "JobPosting": _job,
+}
 
 
 def _heading(level: int, name: str) -> str:
-    return f"<h{level}>{escape(_flatten(name))}</h{level}>" if name else ""
+    if not name:
+        return ""
+    return f"<h{level}>{escape(_flatten(name))}</h{level}>"
 
 
 def _fact_list(*facts: tuple[str, str]) -> str:
@@ -356,12 +373,16 @@ def _fact_list(*facts: tuple[str, str]) -> str:
 
 def _section(heading: str, kind: str, lines: Iterable[str]) -> str:
     rows = _rows(kind, map(escape, map(_flatten, lines)))
-    return f"<h2>{heading}</h2>{rows}" if rows else ""
+    if not rows:
+        return ""
+    return f"<h2>{heading}</h2>{rows}"
 
 
 def _rows(kind: str, lines: Iterable[str]) -> str:
     rows = "".join(f"<li>{line}</li>" for line in lines if line)
-    return f"<{kind}>{rows}</{kind}>" if rows else ""
+    if not rows:
+        return ""
+    return f"<{kind}>{rows}</{kind}>"
 
 
 def _prose(data: JsonLd, value: Any) -> str:

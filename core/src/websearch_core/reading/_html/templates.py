@@ -96,7 +96,9 @@ def _remove_shortcodes(texts: list[str], runs: Iterable[int]) -> None:
         return
 
     def blank(code: re.Match[str]) -> str:
-        return " " if code[1] in families else code[0]
+        if code[1] in families:
+            return " "
+        return code[0]
 
     for run in bracketed:
         texts[run] = _SHORTCODE.sub(blank, texts[run])

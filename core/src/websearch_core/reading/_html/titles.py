@@ -103,7 +103,9 @@ class _TitleChoice:
         self._titles = [title for title in named_titles if not _is_template(title)]
 
     def _without_site(self, title: str) -> str:
-        return title if self._is_home else without_site(title, self._site, self._url)
+        if self._is_home:
+            return title
+        return without_site(title, self._site, self._url)
 
     def choose(self) -> str:
         """Return the title."""
@@ -296,7 +298,9 @@ def site_of(title: str, window: str) -> str:
     if letters_of(window[: seams[-1].start()]).startswith(letters):
         return last
     is_last = letters_of(last) == letters
-    return window[: seams[0].start()] if is_last else ""
+    if not is_last:
+        return ""
+    return window[: seams[0].start()]
 
 
 def is_site(name: str, site: str | None, url: str) -> bool:

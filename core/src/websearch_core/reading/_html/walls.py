@@ -95,7 +95,9 @@ def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
         if _is_false(thing.get("isAccessibleForFree"))
     ]
     if not closed:
-        return NOT_FREE if facts.tier in _PAID_TIERS else None
+        if facts.tier not in _PAID_TIERS:
+            return None
+        return NOT_FREE
     things = (*closed, *facts.linked.things)
     parts = chain.from_iterable(map(_parts, things))
     selectors = _selectors(parts)

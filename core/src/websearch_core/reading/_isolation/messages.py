@@ -20,10 +20,19 @@ MAX_HEAD = 2**23
 MAX_BODY = 2**25
 MAX_PICTURES = 2**26
 # what a part of a page has that is not of the whole page, besides its text
-PART = frozenset({
-    "content_length", "original_length", "offset", "truncated", "next_offset",
-    "passages", "outline", "notes", "rest",
-})  # fmt: skip
+PART = frozenset(
+    {
+        "content_length",
+        "original_length",
+        "offset",
+        "truncated",
+        "next_offset",
+        "passages",
+        "outline",
+        "notes",
+        "rest",
+    }
+)
 _LENGTHS = struct.Struct(">II")
 
 

@@ -30,10 +30,20 @@ SCRIPT = "\x15"
 SPAN = "\x16"
 BREAK = "\x1e"  # ends a line that has not ended yet; whitespace to Python
 _SIGNS = {
-    BOLD: "**", EM: "*", STRIKE: "~~", POINT: ".", SPAN: "`", TICK * 2: "` `",
-    TICK: "`", HASH: "#", QUOTE: ">",
-    INDENT: " ", LINK: "[", TO: "](", END: ")",
-}  # fmt: skip
+    BOLD: "**",
+    EM: "*",
+    STRIKE: "~~",
+    POINT: ".",
+    SPAN: "`",
+    TICK * 2: "` `",
+    TICK: "`",
+    HASH: "#",
+    QUOTE: ">",
+    INDENT: " ",
+    LINK: "[",
+    TO: "](",
+    END: ")",
+}
 _SPAN = re.compile(
     f"({TICK}[^{TICK}\n]*{TICK}|(?<!{SPAN}){SPAN}++[^{SPAN}\n]*{SPAN}++)"
 )

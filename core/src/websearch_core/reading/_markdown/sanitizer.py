@@ -140,7 +140,9 @@ def opening_of(text: str, position: int) -> str | None:
         end = begin + len(piece.text)
         if begin < position < end:
             is_inside = piece.is_code and "\n" in text[begin:position]
-            return piece.text.partition("\n")[0] if is_inside else None
+            if not is_inside:
+                return None
+            return piece.text.partition("\n")[0]
         begin = end + 1
     return None
 

@@ -314,7 +314,9 @@ class _Converter:
         url = self.links.get(href)
         if self._leads_to_picture(el, url):
             is_name = len(label.split()) >= _MIN_ALT_WORDS
-            return text if is_name else " "
+            if is_name:
+                return text
+            return " "
         may_be_anchor = href.startswith("#") or "heading" in parent_tags
         if may_be_anchor and not any(map(str.isalnum, label)):
             return " "  # the anchor of a heading, or a link to the top

@@ -196,7 +196,9 @@ def _read(attributes: Mapping[str, str | None]) -> _Own:
 def _read_colour(written: str) -> Colour | None:
     """Return the colour that an attribute states."""
     declared = next(parse_declarations(f"color:{written}"), None)
-    return parse_colour(declared.value) if declared is not None else None
+    if declared is None:
+        return None
+    return parse_colour(declared.value)
 
 
 def _read_style(style: str) -> _Own:
@@ -223,7 +225,9 @@ def _find_share(font_size: Value) -> float | None:
     if size.kind == "%":
         return size.number
     is_relative = any(token.text == "em" for token in font_size)
-    return size.number / 16 if is_relative else None
+    if not is_relative:
+        return None
+    return size.number / 16
 
 
 def _find_ground(values: Mapping[str, Value]) -> Colour | None:

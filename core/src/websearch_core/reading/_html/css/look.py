@@ -85,7 +85,9 @@ def judge_inline_style(text: str, inherited: Mapping[str, Value] = _NOTHING) -> 
         return PLAIN
     if inherited and "(" in text:
         return _judge(text, inherited)
-    return _judge_cached(text) if len(text) <= _MAX_CACHED_LENGTH else _judge(text)
+    if len(text) <= _MAX_CACHED_LENGTH:
+        return _judge_cached(text)
+    return _judge(text)
 
 
 def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
@@ -350,7 +352,9 @@ def _font(value: Value) -> Style:
             break
         if _is_font_size(part):
             sizes.append(part)
-    return {"font-size": sizes[-1]} if sizes else {}
+    if not sizes:
+        return {}
+    return {"font-size": sizes[-1]}
 
 
 def _background(value: Value) -> Style:
@@ -706,7 +710,9 @@ def _is_tiny(font: Value) -> bool | None:
     if size.kind != "length":
         return None
     is_relative = any(token.text in _RELATIVE for token in font)
-    return None if is_relative else False
+    if not is_relative:
+        return False
+    return None
 
 
 def _is_clear(style: Style) -> bool | None:
@@ -722,7 +728,9 @@ def _is_clear(style: Style) -> bool | None:
         return False
     if "text-shadow" in style or "-webkit-text-stroke" in style:
         return None
-    return None if _keyword(style, "background-clip") == "text" else True
+    if _keyword(style, "background-clip") == "text":
+        return None
+    return True
 
 
 def _text_colour(style: Style) -> Colour | None:

@@ -32,14 +32,36 @@ _MAX_DEPTH = 20  # levels of math functions, or of variables
 _MAX_TOKENS = 1_000  # that the variables of a style stand for, all together
 _FONT = 16.0  # pixels: the default font size
 _PIXELS = {
-    "px": 1.0, "pt": 4 / 3, "pc": 16, "in": 96, "cm": 37.8, "mm": 3.78, "q": 0.945,
+    "px": 1.0,
+    "pt": 4 / 3,
+    "pc": 16,
+    "in": 96,
+    "cm": 37.8,
+    "mm": 3.78,
+    "q": 0.945,
     "em": _FONT,
-    "rem": _FONT, "ex": 8, "rex": 8, "ch": 8, "rch": 8, "cap": 11, "ic": _FONT,
-    "lh": 20, "rlh": 20,
-    "vw": 12.8, "vh": 8, "vi": 12.8, "vb": 8, "vmin": 8, "vmax": 12.8, "cqw": 12.8,
-    "cqh": 8, "cqi": 12.8, "cqb": 8,
-    "cqmin": 8, "cqmax": 12.8,
-}  # fmt: skip
+    "rem": _FONT,
+    "ex": 8,
+    "rex": 8,
+    "ch": 8,
+    "rch": 8,
+    "cap": 11,
+    "ic": _FONT,
+    "lh": 20,
+    "rlh": 20,
+    "vw": 12.8,
+    "vh": 8,
+    "vi": 12.8,
+    "vb": 8,
+    "vmin": 8,
+    "vmax": 12.8,
+    "cqw": 12.8,
+    "cqh": 8,
+    "cqi": 12.8,
+    "cqb": 8,
+    "cqmin": 8,
+    "cqmax": 12.8,
+}
 _DEGREES = {"deg": 1.0, "grad": 0.9, "rad": 57.29578, "turn": 360.0}
 
 
@@ -100,7 +122,9 @@ def _tokenize(text: str) -> Iterator[Token]:
 
 def _read_name(written: str) -> str:
     name = _unescape(written)
-    return name if name.startswith("--") else name.lower()
+    if name.startswith("--"):
+        return name
+    return name.lower()
 
 
 def parse_declarations(text: str) -> Iterator[Declaration]:
@@ -247,7 +271,9 @@ def split_parts(value: Sequence[Token], mark: str = "") -> list[tuple[Token, ...
         else:
             parts.append(tuple(value[place : end + 1]))
         place = end + 1
-    return [*parts, tuple(part)] if mark else parts
+    if mark:
+        return [*parts, tuple(part)]
+    return parts
 
 
 class Size(NamedTuple):
@@ -367,7 +393,9 @@ def _sum(value: Sequence[Token], depth: int) -> Size | None:
             if not total.go_on(mark):
                 return None
         expects_number = not expects_number
-    return None if expects_number else total.end()
+    if expects_number:
+        return None
+    return total.end()
 
 
 def _scale(size: Size, other: Size, mark: str) -> Size | None:
@@ -392,7 +420,9 @@ def _add(total: Size | None, product: Size | None, sign: float) -> Size | None:
 
 
 def _unescape(name: str) -> str:
-    return _ESCAPED.sub(_decode_escape, name) if "\\" in name else name
+    if "\\" in name:
+        return _ESCAPED.sub(_decode_escape, name)
+    return name
 
 
 def _decode_escape(escape: re.Match[str]) -> str:
