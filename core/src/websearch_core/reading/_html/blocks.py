@@ -6,7 +6,7 @@ bounds hold for all.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -33,6 +33,7 @@ from .hidden import (
     skips,
     stays_hidden,
 )
+from .icons import ICONS, find_lone_icon, says_state, sign_of, write_icons
 from .nodes import element_beside, element_near, first_element, has_text, text_of
 from .templates import SIGNS, remove_templates
 from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
@@ -218,6 +219,7 @@ class _Walk:
         room = MAX_CHARACTERS
         formulas = Formulas()
         doubted = 0
+        spoken: dict[int, str] = {}  # pictures that are the text of an item
         while True:  # noqa: PLR1702 - see above
             if following is None:
                 if not waiting:
@@ -229,7 +231,11 @@ class _Walk:
             node = following
             following = following.next
             number = node.tag_id
-            if number == _TEXT:
+            text: str | None
+            if spoken and node.mem_id in spoken:
+                text = spoken.pop(node.mem_id)
+                place = here
+            elif number == _TEXT:
                 # then white space means nothing, and need not be read
                 idle = block < 0 and not inside & _IN_CODE
                 # the last in an element rarely is
@@ -249,15 +255,8 @@ class _Walk:
                         choices = _read_choices(node)
                         if choices:
                             o.choices.setdefault(len(linked) - 1, []).append(choices)
-                    if name == "svg" and _is_in_cell(names, parents, here):
-                        label = _read_label(node)
-                        if label and inside < _MUTED:
-                            stream.append(len(names))
-                            names.append(name)
-                            parents.append(here)
-                            marks.append("")
-                            around.append(inside & _ALL_BITS)
-                            all_attributes.append(label)
+                    if name == "svg" and inside < _MUTED:
+                        self._add_icon(_read_label(node), here, inside)
                     continue
                 attributes = node.attributes
                 mark = ""
@@ -309,6 +308,8 @@ class _Walk:
                                     _Hidden(node, name, attributes, look, length)
                                 )
                             if hides >= WHOLE:
+                                if name in ICONS and inside < _MUTED:
+                                    self._add_icon(sign_of(node), here, inside)
                                 continue
                             muted |= hides * (_COUNTED | _MUTED)
                         if look.inlines and name in _FLOWING:
@@ -368,6 +369,8 @@ class _Walk:
                     child = node.first_child
                     if child is None:
                         continue
+                    if name == "li" and not within & IN_LINK:
+                        spoken.update(find_lone_icon(node))
                     if leads_inside or (
                         has_more and not MAY_OPEN.isdisjoint(attributes)
                     ):
@@ -405,6 +408,19 @@ class _Walk:
                 break
         o.unasked = openers.unasked
         o.doubted = 0 if self._page.rendered else doubted
+
+    def _add_icon(self, label: str, here: int, inside: int) -> None:
+        """Add an element for an icon with a label, unless it belongs to a link."""
+        if not label or inside & IN_LINK:
+            return
+        o = self.outline
+        o.stream.append(len(o.names))
+        o.described.append(len(o.names))
+        o.names.append("svg")
+        o.parents.append(here)
+        o.marks.append("")
+        o.around.append(inside & _ALL_BITS)
+        o.attributes.append({"aria-label": label})
 
     def _opens_later(
         self, name: str, attributes: Mapping[str, str | None], look: Look
@@ -464,6 +480,10 @@ class _Walk:
                 return False
         if o.is_linked(here):
             return True
+        if _is_icon(element_beside(node, after=False)):
+            text = text_of(node, _MAX_LABEL_LENGTH).strip()
+            if o.names[here] == "li" or says_state(text):
+                return False
         parent = max(o.parents[here], 0)
         around = [here, parent, max(o.parents[parent], 0)]
         return all(o.names[element] not in _CELLS for element in around)
@@ -524,6 +544,7 @@ class _Walk:
         _write_days(o)
         o.controls = find_controls(o)
         blank_toggles(o)
+        write_icons(o)
         blank_edits(o)
         join_marks(o)
         part_sentences(o)
@@ -589,26 +610,22 @@ def _is_sign(node: LexborNode | None) -> bool:
     return has_text([node], 1)
 
 
-def _is_in_cell(names: Sequence[str], parents: Sequence[int], element: int) -> bool:
-    """Return whether an element, or one close around it, is a cell."""
-    for _ in range(_MAX_LEVELS_IN_CELL):
-        if names[element] in _CELLS:
-            return True
-        element = max(parents[element], 0)
-    return False
+def _is_icon(node: LexborNode | None) -> bool:
+    """Return whether an element only shows a sign, which a text says for screen
+    readers.
+    """
+    return node is not None and _name(node) in ICONS and not has_text([node], 1)
 
 
-def _read_label(drawing: LexborNode) -> Mapping[str, str | None]:
-    """Return what a drawing says that it shows, as an attribute."""
+def _read_label(drawing: LexborNode) -> str:
+    """Return what a drawing says that it shows, or the sign that its classes name."""
     if _is_hidden(drawing):
-        return NO_ATTRIBUTES
+        return sign_of(drawing)
     label = drawing.attributes.get("aria-label")
     if not label:
         title = drawing.css_first("title")
-        label = text_of(title, _MAX_LABEL_LENGTH) if title else ""
-    if label:
-        return {"aria-label": label}
-    return NO_ATTRIBUTES
+        label = text_of(title, _MAX_LABEL_LENGTH).strip() if title else ""
+    return label or sign_of(drawing)
 
 
 def _read_choices(control: LexborNode) -> str:

@@ -387,9 +387,10 @@ def _is_former(elements: Elements, price: Price) -> bool:
         return True
     last = blocks.parents[price.element] if price.element > 0 else 0
     for element in elements.above(blocks.run_elements[price.begin]):
-        if blocks.names[element] in _CROSSED_OUT or _FORMER.search(
-            blocks.marks[element]
-        ):
+        if blocks.names[element] in _CROSSED_OUT:
+            return True
+        style = blocks.attributes[element].get("style") or ""
+        if "line-through" in style or _FORMER.search(blocks.marks[element]):
             return True
         if element == last:
             break

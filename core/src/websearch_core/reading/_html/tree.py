@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
 from .._element import BLANKS, BLOCKS, HEADINGS, Element
+from .icons import find_struck, name_icon
 
 if TYPE_CHECKING:
     from .text_blocks import TextBlocks
@@ -29,9 +30,6 @@ _LEVEL = re.compile("[1-6]")
 _NAMING = HEADINGS | {"caption", "dt", "figcaption", "legend", "summary", "td", "th"}
 # where a picture may be the whole answer
 _CELLS = frozenset({"td", "th", "dd"})
-_NAMES_OF_ICONS = ("alt", "aria-label", "title")
-_MAX_ICON_LENGTH = 100  # characters
-_FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
 _ROWS = frozenset({"table", "tbody", "thead", "tfoot", "tr", "ul", "ol", "dl", "menu"})
 # characters: a longer text is not a heading, whatever its role
 _MAX_HEADING_LENGTH = 200
@@ -164,6 +162,9 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         _drop_head_of_code(code)
     for cell in cells:
         _name_icon(cell)
+    for number in find_struck(outline):
+        if number in built:
+            _strike(built[number])
     for control in outline.controls:
         if control.label in built and control.panel in built:
             _name_panel(built[control.label], built[control.panel])
@@ -192,13 +193,21 @@ def _name_icon(cell: Element) -> None:
     elements = [*cell.elements()]
     if any(element.name == "a" for element in elements):
         return
-    for element in elements[1:]:
-        for attribute in _NAMES_OF_ICONS:
-            name = " ".join(element.get(attribute).split())
-            is_short = 0 < len(name) <= _MAX_ICON_LENGTH
-            if is_short and not _FILE.search(name):
-                cell.children = [name]
-                return
+    names = [*filter(None, (name_icon(icon.attributes) for icon in elements[1:]))]
+    if names:
+        cell.children = [names[0]]
+
+
+def _strike(element: Element) -> None:
+    """Cross out the text of an element, unless it has blocks."""
+    if element.name == "body" or not _is_line(element):
+        return
+    inner = Element("del", {}, element)
+    inner.children = element.children
+    for child in inner.elements():
+        if child.parent is element and child is not inner:
+            child.parent = inner
+    element.children = [inner]
 
 
 def _name_panel(label: Element, panel: Element) -> None:

@@ -1,0 +1,289 @@
+"""Say in words what a page says by an icon: "Not included: Towels", where it shows a
+cross beside the word.
+
+An icon counts if its label says yes or no, or if a list has crosses and ticks, as
+classes of icons name them. Others are decoration; but an item that has nothing else is
+what its icon shows.
+"""
+
+from __future__ import annotations
+import re
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import lru_cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from .nodes import has_text, text_of
+from .phrases import PHRASES
+from .text_blocks import NO_ATTRIBUTES, TextBlocks
+
+if TYPE_CHECKING:
+    from selectolax.lexbor import LexborNode
+
+ICONS = frozenset({"em", "i", "img", "span", "svg"})
+_CROSS = "✗"
+_TICK = "✓"
+_BOTH = frozenset({_CROSS, _TICK})
+_SIGNS = {
+    **dict.fromkeys(
+        "times xmark cross crossed remove ban no not cancel clear close x unavailable "
+        "excluded unchecked false highlight".split(),
+        _CROSS,
+    ),
+    **dict.fromkeys(
+        "check checkmark tick ok yes done included available true".split(), _TICK
+    ),
+}
+# Parts of the names of classes and glyphs that say how an icon looks, or whose it is.
+_STYLES = frozenset(
+    "fa fas far fal fab icon icons ico bi mdi ti glyphicon circle square mark large lg "
+    "sm o off solid thin light bold alt svg img sign outline outlined fill filled 2 3 "
+    "png gif webp".split()
+)
+_GLYPHS = re.compile(r"(?<!\S)material-(?:icons|symbols)(?:-\w+)?(?!\S)")
+_GLYPH_HINTS = ("material-",)
+_GLYPH = re.compile(r"[a-z][a-z0-9_]{0,40}")
+_PART = re.compile(r"[^\W_]+")
+_STATE = re.compile(rf"(?:{PHRASES['yes or no']})[.:]?", re.IGNORECASE)
+# of an item
+_MISSING = re.compile(
+    r"(?<![\w-])(?:is-)?(?:not-?available|unavailable|not-?included|excluded)(?![\w-])"
+)
+_STRUCK = re.compile(
+    r"(?<![\w:-])(?:line-through|strike-?through|(?:is-)?(?:crossed|struck)(?:-out)?)(?![\w-])"
+)
+_STRUCK_HINTS = ("through", "crossed", "struck")
+_MISSING_HINTS = ("available", "included", "excluded")
+_ITEMS = frozenset({"td", "th", "dd", "li"})
+_ACTING = frozenset({"a", "button", "input", "label", "li"})
+_MAX_WORDS = 3  # of an icon that is an item: more describe a picture
+_LABELS = ("aria-label", "alt", "title")
+_MAX_LABEL_LENGTH = 100  # characters of what a picture shows
+_FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
+_MAX_MARKS = 300  # characters of classes, or of an address
+_MAX_LEVELS = 4  # from an icon to what has its text
+_MAX_RUNS = 20  # pieces of white space beside an icon
+_MAX_NODES = 30  # in an item that has only pictures
+
+
+def name_icon(attributes: Mapping[str, str | None]) -> str:
+    """Return what the attributes of a picture say that it shows."""
+    for attribute in _LABELS:
+        name = " ".join((attributes.get(attribute) or "").split())
+        if 0 < len(name) <= _MAX_LABEL_LENGTH and not _FILE.search(name):
+            return name
+    return ""
+
+
+def find_lone_icon(item: LexborNode) -> dict[int, str]:
+    """Return the name of the first picture of an item without text or links, by the
+    number of its node.
+    """
+    if has_text([item], 1):
+        return {}
+    first: dict[int, str] = {}
+    waiting = [item.first_child]
+    for _ in range(_MAX_NODES):
+        if not waiting:
+            break
+        node = waiting.pop()
+        if node is None:
+            continue
+        waiting.append(node.next)
+        if not node.is_element_node:
+            continue
+        if node.tag in _ACTING or node.attributes.get("aria-hidden") == "true":
+            return {}
+        waiting.append(node.first_child)
+        name = name_icon(node.attributes)
+        if len(name.split()) > _MAX_WORDS:
+            return {}
+        if name and not first:
+            first[node.mem_id] = name
+    return first
+
+
+def sign_of(node: LexborNode) -> str:
+    """Return the sign that the classes of an icon name, or its glyph; maybe an empty
+    string.
+    """
+    marks = (node.attributes.get("class") or "")[:_MAX_MARKS]
+    if _GLYPHS.search(marks):
+        return _read_sign(text_of(node, _MAX_LABEL_LENGTH)[:_MAX_MARKS])
+    if has_text([node], 1):
+        return ""
+    use = node.css_first("use") if node.tag == "svg" else None
+    if use is not None:
+        address = use.attributes.get("href") or use.attributes.get("xlink:href") or ""
+        marks = f"{marks} {address.rpartition('#')[2][:_MAX_MARKS]}"
+    return _read_sign(marks)
+
+
+@lru_cache(maxsize=512)
+def _read_sign(marks: str) -> str:
+    """Return the sign that one of some words means, such as ``fa-times-circle``."""
+    for word in marks.lower().split():
+        parts = set(_PART.findall(word)) - _STYLES
+        signs = {_SIGNS.get(part, "") for part in parts}
+        if len(signs) == 1 and "" not in signs:
+            return signs.pop()
+    return ""
+
+
+def says_state(label: str) -> bool:
+    """Return whether a label says yes or no."""
+    return len(label) <= _MAX_LABEL_LENGTH and _STATE.fullmatch(label) is not None
+
+
+def find_struck(outline: TextBlocks) -> set[int]:
+    """Return the elements that their style crosses out, or a class that says so, and
+    items whose class says that they are missing.
+    """
+    struck = {*outline.marked(outline.find_marks(_STRUCK, _STRUCK_HINTS))}
+    for item in outline.marked(outline.find_marks(_MISSING, _MISSING_HINTS)):
+        if outline.names[item] == "li":
+            struck.add(item)
+    if "style" in outline.attribute_names:
+        for element in outline.described:
+            style = outline.attributes[element].get("style")
+            if style and "line-through" in style:
+                struck.add(element)
+    return struck
+
+
+class _Icon(NamedTuple):
+    element: int
+    label: str
+    holder: int  # the smallest element around it that has text
+    before: int  # the text before it in there, or -1
+    after: int
+
+
+def write_icons(outline: TextBlocks) -> None:
+    """Write what icons say to the texts that they stand beside."""
+    labels = _take_glyphs(outline) | _find_labels(outline)
+    if not labels:
+        return
+    places = _Places(outline)
+    maybe = [places.find(element, labels[element]) for element in sorted(labels)]
+    icons = [icon for icon in maybe if icon is not None]
+    signs: defaultdict[int, set[str]] = defaultdict(set)  # by list
+    for icon in icons:
+        signs[outline.parents[icon.holder]].add(icon.label)
+    follows: dict[int, bool] = {}  # whether the icons of an element follow its texts
+    written: set[int] = set()
+    for icon in icons:
+        if icon.label in _BOTH and not signs[outline.parents[icon.holder]] >= _BOTH:
+            continue
+        is_after = follows.setdefault(icon.holder, icon.before >= 0)
+        run = icon.before if is_after else icon.after
+        if run < 0:
+            continue
+        text = outline.run_texts[run]
+        line = _tie(text.strip(), icon.label, run in written, is_after=is_after)
+        outline.run_texts[run] = text.replace(text.strip(), line, 1)
+        outline.attributes[icon.element] = NO_ATTRIBUTES
+        written.add(run)
+
+
+def _tie(words: str, label: str, is_next: bool, *, is_after: bool) -> str:
+    """Return *words* with the label of an icon, unless they have it."""
+    if label.casefold() in words.casefold():
+        return words
+    joint = " " if label in _BOTH else ": "
+    if not is_after:
+        return f"{label}{joint}{words}"
+    return f"{words}, {label}" if is_next else f"{words}{joint}{label}"
+
+
+def _find_labels(outline: TextBlocks) -> dict[int, str]:
+    """Return the labels of the icons that say yes or no."""
+    labels: dict[int, str] = {}
+    for element in outline.described:
+        if outline.names[element] not in ICONS:
+            continue
+        attributes = outline.attributes[element]
+        label = name_icon(attributes)
+        if label in _BOTH or says_state(label):
+            labels[element] = label
+            continue
+        name = (attributes.get("src") or "").rpartition("/")[2]
+        labels[element] = _read_sign(label or name[:_MAX_MARKS])
+    signs = {mark: _read_sign(mark[:_MAX_MARKS]) for mark in set(outline.marks)}
+    if _BOTH.issubset(signs.values()):
+        for element in outline.marked({mark for mark in signs if signs[mark]}):
+            if outline.names[element] in ICONS:
+                labels.setdefault(element, signs[outline.marks[element]])
+    return {element: label for element, label in labels.items() if label}
+
+
+def _take_glyphs(outline: TextBlocks) -> dict[int, str]:
+    """Remove the names of glyphs, which a font draws as icons, and return what they
+    mean.
+    """
+    glyphs = {*outline.marked(outline.find_marks(_GLYPHS, _GLYPH_HINTS))}
+    labels: dict[int, str] = {}
+    if not glyphs:
+        return labels
+    for run, element in enumerate(outline.run_elements):
+        text = outline.run_texts[run].strip()
+        if element in glyphs and _GLYPH.fullmatch(text):
+            outline.run_texts[run] = " "
+            labels[element] = _read_sign(text)
+    return {element: label for element, label in labels.items() if label}
+
+
+class _Places:
+    """Where icons stand in the text of a page."""
+
+    def __init__(self, outline: TextBlocks) -> None:
+        self._outline = outline
+        self._buttons = outline.inside("button")
+        self._begins = [0] * len(outline.names)  # texts before each element
+        runs = 0
+        for number in outline.stream:
+            if number < 0:
+                runs = ~number + 1
+            else:
+                self._begins[number] = runs
+
+    def find(self, element: int, label: str) -> _Icon | None:
+        """Return the place of an icon; None if it has a text of its own, is in a
+        button, or stands beside nothing.
+        """
+        outline = self._outline
+        if self._buttons[element] or self._next(element, element) >= 0:
+            return None
+        holder = outline.parents[element]
+        for _ in range(_MAX_LEVELS):
+            if holder <= 0:
+                return None
+            before = self._last(element, holder)
+            after = self._next(element, holder)
+            if before >= 0 or after >= 0:
+                return _Icon(element, label, holder, before, after)
+            if outline.names[holder] in _ITEMS:
+                return None
+            holder = outline.parents[holder]
+        return None
+
+    def _next(self, element: int, holder: int) -> int:
+        """Return the first text of *holder* from an element on, or -1."""
+        begin = self._begins[element]
+        return self._search(range(begin, begin + _MAX_RUNS), holder)
+
+    def _last(self, element: int, holder: int) -> int:
+        """Return the last text of *holder* before an element, or -1."""
+        begin = self._begins[element]
+        return self._search(range(begin - 1, begin - 1 - _MAX_RUNS, -1), holder)
+
+    def _search(self, runs: range, holder: int) -> int:
+        outline = self._outline
+        for run in runs:
+            if not 0 <= run < len(outline.run_texts):
+                break
+            if not holder <= outline.run_elements[run] < outline.ends[holder]:
+                break
+            if any(map(str.isalnum, outline.run_texts[run])):
+                return run
+        return -1
