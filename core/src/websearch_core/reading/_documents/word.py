@@ -10,23 +10,16 @@ from .._html.fragment import read_fragment
 from .._links import Links
 from .._types import TITLE_LENGTH
 from .archive import Unpacked
+from .word_xml import NUMBER, show
 
 _STYLES = """
 p[style-name='Title'] => h1:fresh
 p[style-name='Subtitle'] => p:fresh
 """
 _CHECKBOX = re.compile(r'<input(?=[^<>]*type="checkbox")([^<>]*)/?>')
-# Containers that mammoth drops with their text, unlike smart tags; and breaks, of
-# which it keeps those without a type.
-_CONTAINER = re.compile(
-    rb"(</?w:)(?:bdo|customXml|dir|fldSimple|moveTo|ruby|rubyBase)(?=[\s/>])"
-)
-_BREAK = re.compile(rb"<w:(?:br|cr)(?:\s[^<>]*)?/>")
-# mammoth does not tell which text is hidden, but how a text is highlighted.
-_VANISH = re.compile(
-    rb"<w:vanish(?: w:val=[\"'](?:1|on|true)[\"'])? ?(?:/>|></w:vanish>)"
-)
-_HIDDEN = "hidden"
+# A plain number of a paragraph, which is that of an item unless its style makes it
+# something else.
+_NUMBER = re.compile(rf'(<li>)?<a id="{NUMBER}([0-9]{{1,10}})"></a>')
 _MAX_HEAD_LENGTH = 200  # characters of a cell that names a column
 
 
@@ -47,32 +40,30 @@ def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordTex
     from markitdown.converter_utils.docx.pre_process import pre_process_docx
 
     titles: list[str] = []
-    unseen: list[Any] = []
-    parts = {name: _open_up(content) for name, content in unpacked.parts.items()}
+    copy = show(unpacked.parts)
 
     def prepare(document: Any) -> Any:
-        unseen.extend(_list_hidden(document))
-        copy = _as_shown(document)
-        titles.extend(_list_titles(copy))
-        return copy
+        titles.extend(_list_titles(document))
+        return _with_headers(document)
 
     source = mammoth.convert_to_html(
-        pre_process_docx(Unpacked(parts).packed()),  # writes formulas as TeX
+        pre_process_docx(Unpacked(copy.parts).packed()),  # writes formulas as TeX
         style_map=_STYLES,
         include_embedded_style_map=False,  # which may hide what people see
         convert_image=mammoth.images.img_element(lambda _: {"src": ""}),
         transform_document=prepare,
     ).value
+    source = _NUMBER.sub(_write_number, source)
     source = _CHECKBOX.sub(_write_checkbox, source)
     text, targets = read_fragment(source, url, links=links, limit=limit)
     title = one_line(" ".join(titles[:1]), TITLE_LENGTH)
-    return WordText(text, targets, title, len(unseen))
+    return WordText(text, targets, title, copy.hidden)
 
 
-def _open_up(content: bytes) -> bytes:
-    content = _CONTAINER.sub(rb"\1smartTag", content)
-    content = _BREAK.sub(b"<w:br/>", content)
-    return _VANISH.sub(f'<w:highlight w:val="{_HIDDEN}"/>'.encode(), content)
+def _write_number(element: re.Match[str]) -> str:
+    if element[1]:
+        return f'<li value="{element[2]}">'
+    return f"{element[2]}. "
 
 
 def _write_checkbox(element: re.Match[str]) -> str:
@@ -90,21 +81,8 @@ def _list_titles(document: Any) -> Iterator[str]:
                 yield title
 
 
-def _list_hidden(element: Any) -> Iterator[Any]:
-    """Yield the texts that their author has hidden."""
-    if _is_hidden(element):
-        yield element
-        return
-    for child in getattr(element, "children", ()):
-        yield from _list_hidden(child)
-
-
-def _is_hidden(element: Any) -> bool:
-    return getattr(element, "highlight", None) == _HIDDEN
-
-
-def _as_shown(element: Any) -> Any:
-    """Return a copy without hidden texts, in which each table has a header.
+def _with_headers(element: Any) -> Any:
+    """Return a copy in which each table has a header.
 
     If the author marked none, its first row is the header if it looks like one: in
     Markdown it will be, and lists fit into the cells of a table with a header.
@@ -114,7 +92,7 @@ def _as_shown(element: Any) -> Any:
     children = getattr(element, "children", None)
     if not children:
         return element
-    children = [_as_shown(child) for child in children if not _is_hidden(child)]
+    children = [*map(_with_headers, children)]
     if isinstance(element, Table) and _is_header(children[0]):
         children[0] = children[0].copy(is_header=True)
     return element.copy(children=children)

@@ -610,7 +610,7 @@ class _Converter:
         self.numbers[holder] = number
         style = el.get("type") or holder.get("type")
         if style in {"a", "A", "i", "I"} and 0 < number < 4000:
-            return "- ", f"{_letters(number, style)}."
+            return "- ", f"{write_letters(number, style)}."
         if falls or number < 0:
             return "- ", f"{number}{POINT}"
         if number > 999:
@@ -880,7 +880,7 @@ def _is_list(element: Element | None) -> TypeGuard[Element]:
     return element is not None and element.name in _LISTS
 
 
-def _letters(number: int, style: str) -> str:
+def write_letters(number: int, style: str) -> str:
     """Write the number of a list item in letters or in Roman numerals."""
     letters = ""
     if style.lower() == "i":
