@@ -19,7 +19,7 @@ STORY = (
 )
 FIRST = "Children under six travel free, and so does every dog that stays on deck."
 SECOND = "A bicycle costs four crowns each way, and must be tied to the rail."
-FOUR_TABS = [
+TABS = [
     # the order of tabs and panels
     (
         f"<div><div role=tablist><button role=tab>Families</button><button role=tab>Cyclists</button></div>"
@@ -41,6 +41,24 @@ FOUR_TABS = [
         f"<div><input type=radio name=who id=w1><label for=w1>Families</label><div><p>{FIRST}</div>"
         f"<input type=radio name=who id=w2><label for=w2>Cyclists</label><div><p>{SECOND}</div></div>"
     ),
+    # links to parts right after each other, also hidden ones
+    (
+        f"<ul><li><a href='#f'>Families</a><li><a href='#c'>Cyclists</a></ul>"
+        f"<div id=f>{FIRST}</div><section id=c style='display:none'>{SECOND}</section>"
+    ),
+    (
+        f"<div><ul class=tabs><li><a href='#f'>Families</a><li><a href='#c'>Cyclists</a></ul></div>"
+        f"<div><div id=f><p>{FIRST}</div><div id=c><p>{SECOND}</div></div>"
+    ),
+    # buttons that are alike, each before its panel
+    (
+        f"<button class=b>Families</button><div><p>{FIRST}</div>"
+        f"<button class=b>Cyclists</button><div><p>{SECOND}</div>"
+    ),
+    (
+        f"<div><div role=button>Families</div><p>{FIRST}</div>"
+        f"<div><div role=button>Cyclists</div><p>{SECOND}</div>"
+    ),
 ]
 
 
@@ -50,7 +68,7 @@ def content_of(body: str, **options: object) -> str:
     return Excerpt(**options).of(page).content if options else page.content  # type: ignore[arg-type]
 
 
-@pytest.mark.parametrize("tabs", FOUR_TABS)
+@pytest.mark.parametrize("tabs", TABS)
 def test_each_panel_stands_below_the_label_of_its_tab(tabs):
     content = content_of(tabs)
 
@@ -83,8 +101,8 @@ def test_each_part_of_an_accordion_has_its_title(head):
 
 
 def test_a_question_finds_what_a_tab_opens():
-    assert SECOND in content_of(FOUR_TABS[0], find="bicycle costs")
-    assert "Cyclists" in content_of(FOUR_TABS[0], query="Cyclists rail", max_tokens=120)
+    assert SECOND in content_of(TABS[0], find="bicycle costs")
+    assert "Cyclists" in content_of(TABS[0], query="Cyclists rail", max_tokens=120)
 
 
 def test_a_control_below_it_opens_a_part():
@@ -117,6 +135,9 @@ def test_what_all_controls_say_is_not_a_part_of_their_names():
         "<div id=g>text</div><button aria-controls=g>Less</button>",
         "<a href='#g'>Chapter</a><div id=g>text</div>",
         "<button aria-haspopup=menu aria-controls=g>Menu</button><div id=g>text</div>",
+        "<ul><li><a href='#g'>One</a><li><a href='#h'>Two</a></ul><div id=g><h2>A</h2></div><div id=h>b</div>",
+        "<div role=button>A</div><div role=button>B</div>",
+        "<div role=button><a href=/a>A</a></div><p>a</p><div role=button><a href=/b>B</a></div><p>b</p>",
         "<button aria-controls=g>&hellip;</button><div id=g>text</div>",
         "<button aria-controls=g>Open</button><div id=g>a</div><button aria-controls=h>Open</button><div id=h>b</div>",
     ],

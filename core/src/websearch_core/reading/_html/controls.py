@@ -6,16 +6,20 @@ order of tabs and panels, or by what stands next to each other.
 """
 
 from __future__ import annotations
+import re
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Sequence
 from functools import cached_property
 from itertools import chain, islice
 
+from .._element import HEADINGS
 from .hidden import find_targets
 from .text_blocks import Control, TextBlocks
 
-# a page without these has no controls, summaries excepted
-_TELLING = frozenset({"aria-controls", "aria-expanded", "data-toggle", "for", "role"})
+# a page without these has no controls, summaries and buttons excepted
+_TELLING = frozenset(
+    {"aria-controls", "aria-expanded", "data-toggle", "for", "href", "role"}
+)
 _TOGGLES = frozenset(
     "aria-controls aria-expanded data-toggle data-bs-toggle data-target "
     "data-bs-target".split()
@@ -24,6 +28,11 @@ _MARKS = _TOGGLES | {"role"}
 _MAX_LENGTH = 200  # characters of a label
 _MIN_TOGGLES = 3  # controls that say the same besides their names
 _MAX_CONTROLS = 300  # of a page
+_MIN_TABS = 2
+_MAX_MENUS = 100  # lists of links
+_MAX_BEFORE_HEADING = 5  # elements from a part to the heading that it begins with
+_PANELS = frozenset({"dd", "div", "p", "section"})
+_SWITCHES = re.compile(r"(?<![a-z])(?:tabs?|switcher|pills)(?![a-z])")
 _MAX_LISTS = 50  # of tabs, or of buttons of which one is on
 _MAX_LEVELS = 4  # from a control, or a list of tabs, to what has the panels too
 
@@ -34,8 +43,8 @@ def find_controls(outline: TextBlocks) -> list[Control]:
     What different controls open has no name, such as pictures with "Previous" and
     "Next"; and a control that says the same as another names nothing.
     """
-    has_summary = "summary" in outline.names
-    if not has_summary and outline.attribute_names.isdisjoint(_TELLING):
+    has_label = not {"summary", "button"}.isdisjoint(outline.names)
+    if not has_label and outline.attribute_names.isdisjoint(_TELLING):
         return []
     panels: dict[int, int] = {}  # by label
     for label, panel in _Finder(outline).find():
@@ -134,6 +143,8 @@ class _Finder:
         yield from self._find_labels()
         yield from self._pair_tabs()
         yield from self._pair_radios()
+        yield from self._pair_links()
+        yield from self._pair_buttons()
 
     def _targets(self, element: int) -> list[int]:
         """Return the elements that a control names by their ids."""
@@ -206,6 +217,74 @@ class _Finder:
         if len(parents) > 1:
             return []
         return self._children(self._next(parents.pop()))
+
+    def _pair_links(self) -> Iterator[tuple[int, int]]:
+        """Yield the links of a list that lead to as many parts right after each other,
+        which do not say by headings what they are.
+        """
+        outline = self._outline
+        menus: defaultdict[int, list[int]] = defaultdict(list)
+        for link in outline.named({"a"}):
+            if (outline.attributes[link].get("href") or "#")[0] != "#":
+                continue
+            item = outline.parents[link]
+            is_whole = outline.ends[item] == outline.ends[link]
+            if outline.names[item] == "li" and is_whole:
+                menus[outline.parents[item]].append(link)
+        for menu, links in islice(menus.items(), _MAX_MENUS):
+            if outline.child_counts[menu] != len(links) or len(links) < _MIN_TABS:
+                continue
+            panels = [*chain.from_iterable(map(self._targets, links))]
+            if len(panels) != len(links):
+                panels = self._switched(menu)
+            if len(panels) != len(links) or panels[0] < outline.ends[menu]:
+                continue
+            is_row = all(map(self._is_right_before, panels, panels[1:]))
+            if is_row and not any(map(self._has_heading, panels)):
+                yield from zip(links, panels, strict=True)
+
+    def _switched(self, menu: int) -> list[int]:
+        """Return the parts of the element after a list of tabs, if its class says that
+        it has those.
+        """
+        panels = self._next(menu)
+        marks = f"{self._outline.marks[menu]} {self._outline.marks[panels]}".lower()
+        is_named = panels > 0 and _SWITCHES.search(marks) is not None
+        return self._children(panels) if is_named else []
+
+    def _is_right_before(self, panel: int, other: int) -> bool:
+        return self._next(panel) == other
+
+    def _has_heading(self, panel: int) -> bool:
+        """Return whether an element begins with a heading."""
+        names = self._outline.names[panel : self._outline.ends[panel]]
+        return not HEADINGS.isdisjoint(names[:_MAX_BEFORE_HEADING])
+
+    def _pair_buttons(self) -> Iterator[tuple[int, int]]:
+        """Yield the buttons that are alike and each have a text right after them, in
+        elements that are alike, too.
+        """
+        outline = self._outline
+        buttons = {*outline.named({"button"}), *self._by_role["button"]}
+        if len(buttons) < _MIN_TABS:
+            return
+        forms: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+        inside = outline.inside("form", "nav", "header", "footer", "a")
+        for button in sorted(buttons)[:_MAX_CONTROLS]:
+            panel = self._next(button)
+            if inside[button] or outline.names[panel] not in _PANELS:
+                continue
+            if panel in buttons or self._has_links(button):
+                continue
+            look = [outline.names[button], outline.marks[button]]
+            look += [outline.names[panel], outline.marks[panel]]
+            forms[tuple(look)].append((button, panel))
+        for pairs in forms.values():
+            if len(pairs) >= _MIN_TABS:
+                yield from pairs
+
+    def _has_links(self, button: int) -> bool:
+        return "a" in self._outline.names[button : self._outline.ends[button]]
 
     def _beside(self, control: int) -> Iterator[tuple[int, int]]:
         """Yield a control with what comes next to it, or to what has nothing else."""

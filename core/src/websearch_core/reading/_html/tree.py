@@ -215,7 +215,12 @@ def _name_panel(label: Element, panel: Element) -> None:
     name it where they stand: in a heading, a summary or a term.
     """
     holder = panel.parent
+    is_item = panel.name == "li" and holder is not None
+    if is_item and holder not in [*_ancestors(label)]:
+        holder = panel
     if holder is None or holder.name in _ROWS:
+        return
+    if any(inner.name in HEADINGS for inner in label.elements()):
         return
     inner: Element | None = label
     while inner is not None and inner is not holder:
@@ -229,7 +234,7 @@ def _name_panel(label: Element, panel: Element) -> None:
     line.children.append(bold)
     bold.children = [" ".join(label.text().split())]
     label.children = []
-    place = holder.children.index(panel)
+    place = 0 if holder is panel else holder.children.index(panel)
     holder.children.insert(place, line)
     _remove_empty(label)
 
