@@ -30,6 +30,11 @@ TABS = [
         f"<ul role=tablist><li><a role=tab href='#f'>Families</a><li><a role=tab href='#c'>Cyclists</a></ul>"
         f"<div id=f><p>{FIRST}</div><div id=c style='display:none'><p>{SECOND}</div>"
     ),
+    (
+        f"<ul role=tablist><li role=tab aria-controls=f><a href='#f'>Families</a>"
+        f"<li role=tab aria-controls=c><a href='#c'>Cyclists</a></ul>"
+        f"<div id=f><p>{FIRST}</div><div id=c><p>{SECOND}</div>"
+    ),
     # radio buttons, their labels before all panels
     (
         f"<div><input type=radio name=who id=w1><input type=radio name=who id=w2>"

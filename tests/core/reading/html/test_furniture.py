@@ -135,6 +135,10 @@ def test_items_of_several_words_in_a_row_are_parted(page, text):
         "<table class=highlight><tr><td class='blob-num' data-line-number=1></td><td class=blob-code><b>def</b> level():</td></tr><tr><td class=blob-num></td><td>    return 1</td></tr></table>",
         "<table><tbody><tr><td class=lines-num><span data-line-number=1></span></td><td><code>def level():\n</code></td></tr><tr><td class=lines-num></td><td><code>    return 1</code></td></tr></tbody></table>",
         "<table><tr><td class=gutter><div>1</div><div>2</div></td><td><div><div><code>def</code> <code>level():</code></div><div><code>    </code><code>return 1</code></div></div></td></tr></table>",
+        "<table><tr><td>1</td><td><pre>def level():</pre></td></tr><tr><td>2</td><td><pre>    return 1</pre></td></tr></table>",
+        "<table><tr><td class=n data-line=1></td><td><code>def level():</code></td></tr><tr><td class=n data-line=2></td><td><code>    return 1</code></td></tr></table>",
+        "<table><tr><td><pre>1\n2</pre></td><td><pre>def level():\n    return 1</pre></td></tr></table>",
+        "<table><tr><td><span>1</span><br><span>2</span></td><td><div><pre><span class=line>def level():</span><br><span class=line>    return 1</span></pre></div></td></tr></table>",
     ],
 )  # fmt: skip
 def test_a_table_of_numbered_lines_is_code(table):

@@ -213,6 +213,14 @@ def test_terms_come_before_their_definitions(html: str, expected: str) -> None:
             "| A | | B |\n| --- | --- | --- |\n| 1 | 2 | 3 |",
         ),
         ("<table><tr><th>A<tr><td>1<tr><td>2</table>", "| A |\n| --- |\n| 1 |\n| 2 |"),
+        (
+            "<table><tr><th>A<th>B<br>(kg)<tr><td>a<br>b<br>c<td>1<br>2<br>3</table>",
+            "| A | B (kg) |\n| --- | --- |\n| a | 1 |\n| b | 2 |\n| c | 3 |",
+        ),
+        (
+            "<table><tr><th>A<th>B<tr><td>a<br>b<br>c<td>at 1<br>daily<br>only</table>",
+            "| A | B |\n| --- | --- |\n| a b c | at 1 daily only |",
+        ),
         ("<table><tr><th>A<tr><td>1</table>", "A\n\n1"),
         ("<table><tr><td>A<tr><td>1<tr><td>2</table>", "A\n\n1\n\n2"),
         ("<table><tr><th>A<tr><td>1<tr><th>B<tr><td>2</table>", "A\n\n1\n\nB\n\n2"),

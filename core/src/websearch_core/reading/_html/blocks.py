@@ -74,6 +74,9 @@ _MAX_CHOICES_LENGTH = 200  # characters
 _STYLING = frozenset({"style", "bgcolor", "color"})
 _DISPLAYED: dict[str, str | None] = {"display": "block"}
 _CELLS = frozenset({"td", "th", "dd"})
+_CODES = frozenset({"code", "pre"})
+_MAX_DIGITS = 9
+_DIGITS = re.compile(r"[0-9]{1,9}")
 _LINE = re.compile(r"(?:^|[\s-])line(?=\s|$)")  # as a class: line, cm-line, code-line
 _PARTING = _PARTS | {"br"}
 _END = "\0"  # of a block: the parser's text never has this character
@@ -656,9 +659,29 @@ def _has_lines_of_code(table: LexborNode) -> bool:
         return False
     attributes = cell.attributes
     marks = attributes.get("class") or ""
-    if "data-line-number" not in attributes and not names_gutter(marks):
-        return False
-    return table.css_first("pre,table table,th") is None
+    if "data-line-number" in attributes or names_gutter(marks):
+        return table.css_first("pre,table table,th") is None
+    row = cell.parent
+    below = element_beside(row, after=True) if row else None
+    lines = [_number_of_line(line) for line in (row, below) if line]
+    return lines == [1, 2] and table.css_first("table table,th") is None
+
+
+def _number_of_line(row: LexborNode) -> int:
+    """Return the number of a line of code: a row of its number and the code; or 0."""
+    first = first_element(row)
+    if first is None:
+        return 0
+    code = element_beside(first, after=True)
+    inner = first_element(code) if code else None
+    if inner is None or element_beside(inner, after=True) is not None:
+        return 0
+    if _name(inner) not in _CODES:
+        return 0
+    for number in (text_of(first, _MAX_DIGITS).strip(), *first.attributes.values()):
+        if _DIGITS.fullmatch(number or ""):
+            return int(number or "")
+    return 0
 
 
 def _is_of_lines(block: LexborNode) -> bool:

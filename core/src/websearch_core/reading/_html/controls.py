@@ -50,6 +50,7 @@ def find_controls(outline: TextBlocks) -> list[Control]:
     for label, panel in _Finder(outline).find():
         if panel >= outline.ends[label]:
             panels.setdefault(label, panel)
+    _drop_inner(outline, panels)
     if not panels:
         return []
     texts = _read_labels(outline, panels)
@@ -64,6 +65,17 @@ def find_controls(outline: TextBlocks) -> list[Control]:
         if times[texts[label]] == 1 or outline.names[label] == "summary":
             controls.setdefault(panel, Control(label, panel))
     return sorted(controls.values())[:_MAX_CONTROLS]
+
+
+def _drop_inner(outline: TextBlocks, panels: dict[int, int]) -> None:
+    """Drop the labels inside others with the same panel: a link in a tab is that."""
+    outer = 0
+    for label in sorted(panels):
+        is_inner = label < outline.ends[outer] and outer > 0
+        if is_inner and panels[label] == panels[outer]:
+            del panels[label]
+        elif not is_inner:
+            outer = label
 
 
 def _is_name(text: str) -> bool:
@@ -132,7 +144,7 @@ class _Finder:
         outline = self._outline
         for element in sorted({*self._toggles, *self._by_role["tab"]}):
             attributes = outline.attributes[element]
-            if "aria-haspopup" in attributes:
+            if "aria-haspopup" in attributes or outline.names[element] == "details":
                 continue
             panels = self._targets(element)
             yield from ((element, panel) for panel in panels)

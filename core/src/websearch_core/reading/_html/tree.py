@@ -5,8 +5,8 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import compress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, compress, islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 DEEP = 80
 MAX_DEPTH = 100  # levels: all deeper elements dissolve
 _MAX_LEVELS = 4  # from an item to the checkbox of its task
+_MAX_CELLS = 5  # of a row with code, white space included
+_MIN_LINES = 3  # in each cell of a row
+_MAX_LINE_LENGTH = 60  # characters of one
+_DIGIT = re.compile(r"\d")
+_MIN_CELLS = 2  # of a row of code: its numbers and itself
 _INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
 _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
 
@@ -92,6 +97,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     may_be_headings: list[Element] = []
     codes: list[Element] = []
     cells: list[Element] = []  # without text
+    rows: dict[int, None] = {}  # with cells of several lines, each once
     flattened = False
     run = -1  # the latest run
     for number in outline.stream:
@@ -148,6 +154,8 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         built[number] = element
         depths[number] = depth
         indents[number] = indent
+        if name == "br" and names[above] in _CELLS:
+            rows[parents[above]] = None
         if element.name == "pre" or above in verbatim:
             verbatim.add(number)
         if element.name == "pre" and above not in verbatim:
@@ -160,8 +168,12 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
     for code in codes:
         _drop_head_of_code(code)
+        _drop_numbers(code)
     for cell in cells:
         _name_icon(cell)
+    for number in rows:
+        if number in built and names[number] == "tr":
+            _split_row(built[number])
     for number in find_struck(outline):
         if number in built:
             _strike(built[number])
@@ -186,6 +198,73 @@ def _drop_head_of_code(block: Element) -> None:
     is_inner = code.parent is not block
     if is_inner or 2 * len(code.text()) > len(block.text()):
         block.children = [code]
+
+
+def _drop_numbers(code: Element) -> None:
+    """Leave out the numbers of the lines of code, in the cell before it."""
+    around = islice(_ancestors(code), _MAX_LEVELS)
+    cell = next((element for element in around if element.name == "td"), None)
+    row = None if cell is None else cell.parent
+    if row is None or len(row.children) > _MAX_CELLS:
+        return
+    cells = [child for child in row.children if isinstance(child, Element)]
+    if len(cells) != _MIN_CELLS or cells[1] is not cell:
+        return
+    numbers = cells[0].text().split()
+    if numbers and numbers == [*map(str, range(1, len(numbers) + 1))]:
+        cells[0].children = []
+
+
+def _split_row(row: Element) -> None:
+    """Make rows of one whose cells have as many lines each, such as of names and of
+    their prices.
+    """
+    cells = [child for child in row.children if isinstance(child, Element)]
+    holder = row.parent
+    if holder is None or {cell.name for cell in cells} != {"td"}:
+        return
+    columns = [_split_lines(cell) for cell in cells]
+    heights = {len(lines) for lines in columns}
+    if len(cells) < _MIN_CELLS or len(heights) != 1:
+        return
+    texts = [[*map(_join, lines)] for lines in columns]
+    lengths = map(len, chain.from_iterable(texts))
+    if min(heights) < _MIN_LINES or max(lengths) > _MAX_LINE_LENGTH:
+        return
+    if not any(all(map(_DIGIT.search, lines)) for lines in texts):
+        return  # breaks within a text
+    rows: list[Element | str] = []
+    for lines in zip(*columns, strict=True):
+        part = Element("tr", row.attributes, holder)
+        rows.append(part)
+        for cell, line in zip(cells, lines, strict=True):
+            own = Element("td", cell.attributes, part)
+            own.children = line
+            part.children.append(own)
+    place = holder.children.index(row)
+    holder.children[place : place + 1] = rows
+
+
+def _split_lines(cell: Element) -> list[list[Element | str]]:
+    """Return the lines of a cell, parted by breaks."""
+    lines: list[list[Element | str]] = [[]]
+    for child in cell.children:
+        if isinstance(child, Element) and child.name == "br":
+            lines.append([])
+        else:
+            lines[-1].append(child)
+    return [line for line in lines if _join(line).strip()]
+
+
+def _join(line: Iterable[Element | str]) -> str:
+    """Return the text of a line."""
+    text = ""
+    for part in line:
+        if isinstance(part, str):
+            text += part
+        else:
+            text += part.text()
+    return text
 
 
 def _name_icon(cell: Element) -> None:

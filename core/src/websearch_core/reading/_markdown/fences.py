@@ -42,6 +42,7 @@ _GUTTER = frozenset(
 _CELLS = frozenset({"td", "th"})
 _LINES = BLOCKS - _CELLS
 _CODE_LINES = frozenset({"line", "code-line", "token-line"})
+_MIN_CELLS = 2
 _MAX_CLASS_LENGTH = 500  # characters to examine
 
 
@@ -124,9 +125,9 @@ def code_text(pre: Element) -> str:
     while waiting:
         node = waiting.pop()
         if isinstance(node, Element) and node.name != "br":
-            if node.name == "button" or is_gutter(node):
+            if _is_no_code(node):
                 continue
-            if _ends_line(node):
+            if _ends_line(node) and not _is_broken_off(node, waiting):
                 if last and not last.endswith("\n"):
                     last = "\n"
                     code.write(last)
@@ -155,6 +156,29 @@ def _ends_line(element: Element) -> bool:
         return True
     marks = element.get("class")[:_MAX_CLASS_LENGTH]
     return element.name == "span" and not _CODE_LINES.isdisjoint(marks.split())
+
+
+def _is_broken_off(line: Element, waiting: Sequence[Element | str | int]) -> bool:
+    """Return whether a break after a ``<span>`` with a line ends that."""
+    after = waiting[-1] if waiting else ""
+    is_break = isinstance(after, Element) and after.name == "br"
+    return is_break and line.name == "span"
+
+
+def _is_no_code(element: Element) -> bool:
+    """Return whether an element is a button, or has the numbers of lines."""
+    if element.name == "td":
+        return _numbers_line(element) or is_gutter(element)
+    return element.name == "button" or is_gutter(element)
+
+
+def _numbers_line(cell: Element) -> bool:
+    """Return whether a cell of a table of lines has the number of its line."""
+    row = cell.parent
+    if row is None or len(row.children) < _MIN_CELLS:
+        return False
+    is_first = next(row.elements("td"), None) is cell
+    return is_first and (cell.text().isdecimal() or not cell.text())
 
 
 def is_gutter(element: Element) -> bool:
