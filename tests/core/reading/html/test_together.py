@@ -20,6 +20,10 @@ from websearch_core.reading._html.together import (
 LONG = "A sentence about the lighthouse and those who kept its lamp. " * 2
 
 
+def thread(*posts: str) -> str:
+    return f"<ol>{''.join(f'<li>{post}' for post in posts)}</ol>"
+
+
 def decide(function, html: str, content: str) -> str:
     outline = find_blocks(parse(html.encode()).body)
     assert len(outline.block_texts) == len(content)
@@ -40,6 +44,10 @@ def decide(function, html: str, content: str) -> str:
         (f"<ul><li><p>{LONG * 9}<li>one<li>two<li>six</ul>", "0110", "1111"),
         (f"<ul><li><p>{LONG * 9}<ul><li>no<li>so</ul><li>one<li>a", "01000", "00000"),
         (f"<ol><li>type<pre>{'x' * 2000}</pre><li>run</ol>", "110", "111"),
+        (f"<ul><li>{LONG * 9}<li><h2>Readers on</h2><a>Tides</a></ul>", "100", "111"),
+        (f"<ul><li>{LONG * 9}<li><h2>Read</h2><a>Tides today</a></ul>", "100", "100"),
+        ("<ul><li>a lamp and its oil<li><a>wicks</a></ul>", "10", "10"),
+        ("<ul><li><a>a lamp and its oil</a><li><a>wicks</a></ul>", "10", "11"),
     ],
 )
 def test_a_list_is_kept_whole_or_not_at_all(html, content, expected):
@@ -83,6 +91,9 @@ def test_a_quotation_keeps_who_said_it(html, content, expected):
     assert decide(keep_sources, html, content) == expected
 
 
+CARD = "<h3>Lamp</h3><p>Buy now<p>New"
+
+
 @pytest.mark.parametrize(
     ("html", "content", "expected"),
     [
@@ -96,6 +107,9 @@ def test_a_quotation_keeps_who_said_it(html, content, expected):
         ("<h2>Hours</h2><h3>Summer</h3><p>Nine to five.<h2>Way", "1001", "1111"),
         (f"<h2>Hours</h2><h3>Summer</h3><p>{LONG * 9}<h2>Way", "1101", "0001"),
         ("<h3>Hours</h3><h2>Way</h2><p>By tram.", "111", "111"),
+        (f"{CARD * 3}<h3>Way</h3>", "100" * 3 + "1", "000" * 3 + "1"),
+        (f"{CARD * 2}<h3>Way</h3>", "100" * 2 + "1", "111" * 2 + "1"),
+        (f"{CARD}<p>Buy now<p>New<h3>Oil</h3><p>Cold oil<p>New", "10000100", "1" * 8),
     ],
 )
 def test_no_heading_stands_over_nothing(html, content, expected):
@@ -109,12 +123,18 @@ def test_a_heading_whose_text_is_left_out_later_goes_with_it():
     assert decide(drop_headings, html, "111111") == "111111"
 
 
+ACTIONS = "<tr><td>a lamp<td><p>Rate it<p>1 of 5<button>Save</button>"
+
+
 @pytest.mark.parametrize(
     ("html", "content", "expected"),
     [
         ("<table><tr><td>a<td>b<tr><td>c<td>d</table>", "1000", "1100"),
         ("<table><tr><td><p>7 May<p>noon<td>case 12</table>", "100", "111"),
         (f"<table><tr><td><p>{LONG * 5}<p>x<td>menu</table>", "100", "100"),
+        ("<table><tr><td>lamp<td>9 EUR<button>Buy</button></table>", "100", "110"),
+        (f"<table>{ACTIONS * 3}</table>", "1000" * 3, "1000" * 3),
+        (f"<table>{ACTIONS * 2}</table>", "1000" * 2, "1110" * 2),
     ],
 )
 def test_a_row_is_kept_whole(html, content, expected):
@@ -135,6 +155,13 @@ def test_a_row_is_kept_whole(html, content, expected):
             "1111",
             "1100",
         ),
+        (
+            thread(f"<p>{LONG}<p>{LONG * 9}", f"<div><p>{LONG}</div>I agree."),
+            "1111",
+            "1101",
+        ),
+        (thread(f"<p>{LONG * 9}", f"<q><p>{LONG * 9}</q><p>No."), "111", "101"),
+        (thread(f"<p>{LONG}", f"<div><p>{LONG}</div>I agree."), "111", "111"),
     ],
 )
 def test_what_is_there_twice_is_kept_once_but_lists_stay_whole(html, content, expected):

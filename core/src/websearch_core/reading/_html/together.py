@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress, count
-from operator import not_
 from typing import TYPE_CHECKING
 
 from .hidden import near
@@ -21,6 +20,7 @@ _MAX_LEVELS = 6  # from a text to the part of the page that is a copy
 _MAX_NESTED = 8  # items around a text, each in the other
 _MIN_COPIED = 3  # blocks
 _MIN_PANELS = 2  # of an accordion
+_MIN_COPIES = 3  # of a text that stands on each card, or in each row
 _MIN_COPY_LENGTH = 40  # characters
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
@@ -190,12 +190,30 @@ def _decide_list(
         size = _measure(outline, filter(content.__getitem__, blocks))
         is_half = 2 * sum(_is_kept(item, content) for item in items) >= len(items)
     if is_half or 2 * size >= sum(sizes):
-        missing = compress(items, map(not_, is_item))
-        for block in chain.from_iterable(missing):
-            whole[block] = True
+        menus = _find_menus(outline, items, is_item)
+        for item, keep, is_menu in zip(items, is_item, menus, strict=True):
+            if keep or is_menu:
+                continue
+            for block in item:
+                whole[block] = True
         return
     for block in chain.from_iterable(items):
         whole[block] = False
+
+
+def _find_menus(
+    outline: TextBlocks, items: list[list[int]], is_item: list[bool]
+) -> list[bool]:
+    """Return which items are links beside kept ones that are text, such as what others
+    read, beside an article: a list may be the columns of a page.
+    """
+    sizes = [
+        sum(map(len, map(outline.block_texts.__getitem__, item))) for item in items
+    ]
+    linked = [sum(map(outline.block_linked.__getitem__, item)) for item in items]
+    if 2 * sum(compress(linked, is_item)) >= sum(compress(sizes, is_item)):
+        return [False] * len(items)
+    return [2 * links >= size for links, size in zip(linked, sizes, strict=True)]
 
 
 def _is_kept(item: list[int], content: list[bool]) -> bool:
@@ -214,16 +232,27 @@ def _measure(outline: TextBlocks, blocks: Iterable[int]) -> int:
 def fill_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Keep a little text below a heading of which nothing else is kept, or drop the
     heading.
+
+    Text that stands in three places is that of buttons and cards: a heading over little
+    else goes, too.
     """
     whole = content.copy()
+    times: Counter[str] | None = None
     for heading, section in _find_bare(outline, whole):
         size = sum(len(outline.block_texts[block]) for block in section)
         linked = sum(outline.block_linked[block] for block in section)
-        whole[heading] = size <= _MAX_SECTION_LENGTH and 2 * linked < size
-        if whole[heading]:
-            for block in section:
-                name = outline.block_names[block]
-                whole[block] = name != "button"
+        whole[heading] = False
+        if size > _MAX_SECTION_LENGTH or 2 * linked >= size:
+            continue
+        times = times or Counter(outline.block_texts)
+        texts = [outline.block_texts[block] for block in section]
+        repeated = [text for text in texts if times[text] >= _MIN_COPIES]
+        if 2 * sum(map(len, repeated)) >= size:
+            continue
+        whole[heading] = True
+        for block in section:
+            name = outline.block_names[block]
+            whole[block] = name != "button"
     return whole
 
 
@@ -277,16 +306,40 @@ def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
         if is_long and outline.names[element] not in _CELLS:
             mixed.add(row)
     begun = set(compress(rows, content)) - mixed - {0}
-    return [keep or row in begun for row, keep in zip(rows, content, strict=True)]
+    actions = _find_actions(outline, rows, begun)
+    return [
+        keep or (row in begun and block not in actions)
+        for block, (row, keep) in enumerate(zip(rows, content, strict=True))
+    ]
+
+
+def _find_actions(outline: TextBlocks, rows: list[int], begun: set[int]) -> set[int]:
+    """Return the buttons in some rows, and what beside them half of the rows say."""
+    if "button" not in outline.block_names:
+        return set()
+    cells = outline.by_block(outline.inside(*_CELLS))
+    inner = [block for block, row in enumerate(rows) if row in begun]
+    buttons = {block for block in inner if outline.block_names[block] == "button"}
+    holders = {cells[block] for block in buttons}
+    beside = [block for block in inner if cells[block] in holders]
+    times = Counter(outline.block_texts[block] for block in beside)
+    often = max(_MIN_COPIES, len(begun) / 2)
+    alike = {block for block in beside if times[outline.block_texts[block]] >= often}
+    return buttons | alike
 
 
 def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
-    """Keep a long text, or a list, only where it occurs first, and next to that."""
+    """Keep a long text, or a list, only where it occurs first, and next to that.
+
+    In a list of posts, each text counts for itself: what a post quotes is the text of
+    another.
+    """
     long = [text for text in outline.block_texts if len(text) >= _LONG]
     if len(set(long)) == len(long):
         return content
     lists = outline.inside(*_LISTS)
     holders = outline.by_block(lists)
+    posts = _find_posts(outline, holders)
     texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
     for text, holder in zip(outline.block_texts, holders, strict=True):
         texts[holder].append(text)
@@ -297,12 +350,28 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     for block in compress(range(len(content)), content):
         holder = holders[block]
         element = outline.block_elements[block]
-        text = list_texts[holder] if holder else outline.block_texts[block]
-        parent = outline.parents[holder or element]
+        text = outline.block_texts[block]
+        parent = outline.parents[element]
+        if holder and holder not in posts:
+            text = list_texts[holder]
+            parent = outline.parents[holder]
         once[block] = first.get(text, parent) == parent
         if len(text) >= _LONG and outline.names[element] not in _VERBATIM:
             first.setdefault(text, parent)
     return once
+
+
+def _find_posts(outline: TextBlocks, holders: list[int]) -> set[int]:
+    """Return the lists of which an item is as long as a post."""
+    items = outline.by_block(outline.inside("li"))
+    lengths: Counter[int] = Counter()
+    for item, text in zip(items, outline.block_texts, strict=True):
+        lengths[item] += len(text)
+    return {
+        holder
+        for holder, item in zip(holders, items, strict=True)
+        if lengths[item] > _MAX_ITEM_LENGTH
+    }
 
 
 def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
