@@ -71,9 +71,7 @@ OTHERS = {
     "core/providers/test_crawl4ai": "_browser/crawler",
     "core/providers/test_providers": "_registry providers/_info",
     "core/reading/documents/test_markdown": "reading/_documents/markup",
-    "core/reading/documents/test_office": (
-        "reading/_documents/archive reading/_documents/book reading/_documents/workbook"
-    ),
+    "core/reading/documents/test_office": "reading/_documents/archive reading/_documents/book",
     "core/reading/documents/test_pdf": (
         "reading/_documents/direction reading/_documents/filters reading/_documents/layout "
         "reading/_documents/paragraphs"
@@ -81,6 +79,7 @@ OTHERS = {
     "core/reading/documents/test_word": (
         "reading/_documents/numbering reading/_documents/styles reading/_documents/word_xml"
     ),
+    "core/reading/documents/test_workbook": "reading/_documents/number_format",
     "core/reading/excerpt/test_window": "reading/_excerpt/compose reading/_excerpt/pieces reading/_excerpt/spec",
     "core/reading/html/css/test_look": "reading/_html/css/colours reading/_html/css/doubt reading/_html/css/syntax",
     "core/reading/html/test_blocks": "reading/_element reading/_html/nodes reading/_html/text_blocks",

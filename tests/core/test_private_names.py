@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Iterator
 from importlib.util import find_spec
+from io import BytesIO
 from pathlib import Path
 from pkgutil import resolve_name
 from types import SimpleNamespace
@@ -54,6 +55,9 @@ NAMES = {
         "pypdf.generic._font.Font._add_space_width",
         "pypdf.generic._font.Font._get_space_char",
     },
+    "core/reading/_documents/workbook": {
+        "_worksheet_path"
+    },  # of the sheets of openpyxl
     # what the frameworks document for subclasses
     "langchain_websearch/retriever": {
         "_aget_relevant_documents",
@@ -368,3 +372,12 @@ def test_a_framework_calls_what_its_subclasses_define(base, names):
     framework = resolve_name(base)
 
     assert NAMES[names] <= vars(framework).keys()
+
+
+def test_openpyxl_says_which_part_a_sheet_is():
+    openpyxl = pytest.importorskip("openpyxl")
+    file = BytesIO()
+    openpyxl.Workbook().save(file)
+    book = openpyxl.load_workbook(file, read_only=True)
+
+    assert book.active._worksheet_path == "xl/worksheets/sheet1.xml"

@@ -8,7 +8,7 @@ import re
 import sys
 import tracemalloc
 import zipfile
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime
 
 import pytest
 from hypothesis import given, settings
@@ -671,23 +671,6 @@ def test_a_style_map_in_a_file_hides_nothing():
         URL,
     )
     assert page.content == "# Seen"
-
-
-@pytest.mark.parametrize(
-    ("value", "form", "shown"),
-    [
-        (0.075, "0.0%", "7.5%"), (0.653035934239184, "0%", "65%"), (1.2, "0.00%;[Red]-0.00%", "120.00%"),
-        (0.5, '0.0"%"', "0.5"), (timedelta(hours=26, minutes=30), "[h]:mm", "26:30"),
-        (timedelta(minutes=90, seconds=5), "[mm]:ss", "90:05"), (timedelta(hours=30), "[h]:mm:ss", "30:00:00"),
-        (True, "General", "TRUE"), (False, "General", "FALSE"), (12.5, "#,##0.00 [$EUR]", "12.5"),
-        (0.1 + 0.2, "General", "0.3"), (1234.5600000000002, "0.00", "1234.56"), (2.5e-07, "General", "2.5e-07"),
-    ],
-)  # fmt: skip
-def test_a_cell_is_read_as_it_is_shown(value, form, shown):
-    book = workbook(["name"], [value])
-    book.active["A2"].number_format = form
-
-    assert read_bytes(save(book), URL).content.endswith(f"\n| {shown} |")
 
 
 @pytest.mark.parametrize(

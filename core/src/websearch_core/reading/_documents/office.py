@@ -82,7 +82,7 @@ def read_office(document: Document) -> Page:
 
 
 def _read_workbook(unpacked: Unpacked, document: Document) -> Page:
-    sheets = read_sheets(unpacked.packed(), _MAX_CHARACTERS)
+    sheets = read_sheets(unpacked, _MAX_CHARACTERS)
     notes = list(sheets.notes)
     blanks = count_uncalculated(unpacked.parts)
     if blanks:

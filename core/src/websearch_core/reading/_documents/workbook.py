@@ -7,31 +7,26 @@ cells.
 from __future__ import annotations
 import re
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta
-from functools import lru_cache
-from io import BytesIO
+from datetime import date, time, timedelta
 from typing import Any, NamedTuple
 
 from ..._text.invisible import one_line
 from ..._text.quantity import quantity
 from .._markdown.table import drop_empty, write_rows
 from .._types import TITLE_LENGTH
+from .archive import Unpacked
+from .number_format import hides_text, write_date, write_duration, write_number
 
 # including empty cells before others, of which a row can have sixteen thousand
 _MAX_CELLS = 2_000_000
-_MAX_DECIMALS = 30
+_MAX_COLUMNS = 16_384
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 # A cell with a formula whose value the program that wrote it did not store.
 _UNCALCULATED = re.compile(
     rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
-# Of number formats, which have at most 255 characters: what is quoted, escaped or in
-# brackets does not describe the form of a value.
-_LITERAL = re.compile(
-    r'"[^"]{0,255}"|\\.|_.|\*.|\[(?![hms]{1,9}\])[^\]]{0,255}\]', re.IGNORECASE
-)
-_DURATION = re.compile(r"\[(h+|m+|s+)\]", re.IGNORECASE)
-_DECIMALS = re.compile(r"[0#?]\.([0#?]+)")
+_LINE = re.compile(rb"<(?:\w{1,20}:)?(row|col)(?=[\s/>])([^<>]*)>")
+_ATTRIBUTE = re.compile(rb"\b(r|min|max|hidden)\s*=\s*[\"'](\w{1,10})[\"']")
 
 
 class Sheets(NamedTuple):
@@ -42,37 +37,51 @@ class Sheets(NamedTuple):
     cut: bool
 
 
+class _Lines(NamedTuple):
+    """The numbers of rows and of columns."""
+
+    rows: set[int]
+    columns: set[int]
+
+
 class _Rows(NamedTuple):
     """The rows and columns that are not empty, and how many cells may still be read.
 
-    The number is negative if cells were left out.
+    The number is negative if cells were left out. *hidden* says how many rows and
+    columns with values are hidden.
     """
 
     rows: list[list[str]]
     cells_left: int
+    hidden: dict[str, int]
 
 
-def read_sheets(archive: BytesIO, limit: int) -> Sheets:
+def read_sheets(unpacked: Unpacked, limit: int) -> Sheets:
     """Write the visible sheets of a workbook, each under a heading with its name.
 
     They have about *limit* characters.
     """
     from openpyxl import load_workbook
 
+    archive = unpacked.packed()
     book = load_workbook(archive, read_only=True, data_only=True, keep_links=False)
     texts: list[str] = []
     notes: list[str] = []
     cells_left = _MAX_CELLS
     cut = False
-    hidden = 0
+    hidden_sheets = 0
     for number, sheet in enumerate(book.worksheets, start=1):
         if sheet.sheet_state != "visible":
-            hidden += 1
+            hidden_sheets += 1
             continue
         if cut:
             continue
         title = one_line(str(sheet.title), TITLE_LENGTH)
-        rows, cells_left = _read_rows(sheet, cells_left, limit)
+        path = sheet._worksheet_path  # noqa: SLF001
+        lines = _find_hidden(unpacked.parts.get(path, b""))
+        part = _read_rows(sheet, lines, cells_left, limit)
+        rows = part.rows
+        cells_left = part.cells_left
         columns = max(map(len, rows), default=0)
         table, count = write_rows(rows, columns, limit)
         limit -= len(table)
@@ -82,8 +91,11 @@ def read_sheets(archive: BytesIO, limit: int) -> Sheets:
         if cut:
             size = f"the first {size}"
         notes.append(f"sheet {number}: {size}")
-    if hidden:
-        notes.append(f"{quantity(hidden, 'hidden sheet')} left out")
+        for kind, count in part.hidden.items():
+            if count:
+                notes.append(f"sheet {number}: {quantity(count, kind)} left out")
+    if hidden_sheets:
+        notes.append(f"{quantity(hidden_sheets, 'hidden sheet')} left out")
     return Sheets("\n\n".join(texts), notes, cut)
 
 
@@ -93,20 +105,60 @@ def count_uncalculated(parts: Mapping[str, bytes]) -> int:
     return sum(len(_UNCALCULATED.findall(sheet)) for sheet in sheets)
 
 
-def _read_rows(sheet: Any, cells_left: int, limit: int) -> _Rows:
-    """Return at most *limit* characters of a sheet.
+def _find_hidden(sheet: bytes) -> _Lines:
+    """Return the rows and columns that a sheet does not show."""
+    rows: set[int] = set()
+    spans: list[tuple[int, int]] = []
+    row = 0
+    if b"hidden" not in sheet:
+        return _Lines(rows, set())
+    for line in _LINE.finditer(sheet):
+        values = {key: value.decode() for key, value in _ATTRIBUTE.findall(line[2])}
+        is_hidden = values.get(b"hidden") in {"1", "true"}
+        if line[1] == b"row":
+            row = _read_number(values.get(b"r"), row + 1)
+            if is_hidden:
+                rows.add(row)
+        elif is_hidden:
+            first = _read_number(values.get(b"min"), 1)
+            last = _read_number(values.get(b"max"), first)
+            spans.append((first, min(last, _MAX_COLUMNS)))
+    columns: set[int] = set()
+    end = 0
+    for first, last in sorted(spans):
+        columns.update(range(max(first, end + 1), last + 1))
+        end = max(end, last)
+    return _Lines(rows, columns)
+
+
+def _read_number(text: str | None, default: int) -> int:
+    if text and text.isdecimal():
+        return int(text)
+    return default
+
+
+def _read_rows(sheet: Any, lines: _Lines, cells_left: int, limit: int) -> _Rows:
+    """Return at most *limit* characters of a sheet, without its hidden *lines*.
 
     Many cells can share one long text, so each is cut as it is read.
     """
     rows: list[list[str]] = []
+    hidden = _Lines(set(), set())
     sheet.reset_dimensions()  # the size that a sheet declares may be wrong
-    for cells in sheet.iter_rows():
+    for number, cells in enumerate(sheet.iter_rows(), start=1):
         cells_left -= 1 + len(cells)
         if cells_left < 0:
             break
+        if number in lines.rows:
+            if any(cell.value is not None for cell in cells):
+                hidden.rows.add(number)
+            continue
         row: list[str] = []
-        for cell in cells:
+        for column, cell in enumerate(cells, start=1):
             text = _write(cell)
+            if text and column in lines.columns:
+                hidden.columns.add(column)
+                text = ""
             row.append(text[:limit])
             limit -= len(text)
             if limit < 0:
@@ -116,7 +168,11 @@ def _read_rows(sheet: Any, cells_left: int, limit: int) -> _Rows:
             rows.append(row)
         if cells_left < 0:
             break
-    return _Rows(drop_empty(rows), cells_left)
+    counts = {
+        "hidden row": len(hidden.rows),
+        "hidden column": len(hidden.columns),
+    }
+    return _Rows(drop_empty(rows), cells_left, counts)
 
 
 def _write(cell: Any) -> str:
@@ -126,70 +182,13 @@ def _write(cell: Any) -> str:
         return ""
     if isinstance(value, bool):
         return str(value).upper()
+    form = str(cell.number_format)
     if isinstance(value, date | time):
-        return _write_date(value)
+        return write_date(value, form)
     if isinstance(value, timedelta):
-        return _write_duration(value, str(cell.number_format))
+        return write_duration(value, form)
     if isinstance(value, int | float):
-        return _write_number(value, str(cell.number_format))
+        return write_number(value, form)
+    if hides_text(form):
+        return ""
     return str(value)
-
-
-def _write_date(value: date | time) -> str:
-    if isinstance(value, datetime):
-        return value.isoformat(" ").removesuffix(" 00:00:00")
-    return value.isoformat()
-
-
-def _write_number(value: float, number_format: str) -> str:
-    """Write a number, and a share as a percentage where its format shows one."""
-    places = _count_decimals(number_format)
-    if places is not None:
-        return f"{100 * value:.{places}f}%"
-    is_whole = isinstance(value, float) and value.is_integer()
-    if is_whole and abs(value) < 1e15:
-        return str(int(value))
-    if isinstance(value, float):
-        return f"{value:.15g}"  # the digits that a workbook keeps
-    return str(value)
-
-
-def _form_of(number_format: str) -> str:
-    """Return what a format says of positive numbers, without its literal text."""
-    return _LITERAL.sub("", number_format.partition(";")[0])
-
-
-@lru_cache(maxsize=64)
-def _count_decimals(number_format: str) -> int | None:
-    """Return how many decimals a format of percentages shows, None for any other."""
-    form = _form_of(number_format)
-    if "%" not in form:
-        return None
-    decimals = _DECIMALS.search(form)
-    if decimals is None:
-        return 0
-    return min(len(decimals[1]), _MAX_DECIMALS)
-
-
-def _write_duration(value: timedelta, number_format: str) -> str:
-    """Write a duration with the units that its format shows: ``26:30``."""
-    form = _form_of(number_format).lower()
-    unit = _DURATION.search(form)
-    if unit is None:
-        form = "hms"
-    else:
-        form = form[unit.start(1) :]
-    sign = ""
-    if value < timedelta():
-        sign = "-"
-    seconds = round(abs(value).total_seconds())
-    if form[0] == "s":
-        return f"{sign}{seconds}"
-    minutes, rest = divmod(seconds, 60)
-    written = f"{sign}{minutes}"
-    if form[0] == "h":
-        hours, minutes = divmod(minutes, 60)
-        written = f"{sign}{hours}:{minutes:02}"
-    if "s" in form:
-        written += f":{rest:02}"
-    return written
