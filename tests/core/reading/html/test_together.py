@@ -8,6 +8,7 @@ from websearch_core.reading import read_bytes
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.together import (
+    drop_copies,
     drop_headings,
     drop_repeats,
     fill_headings,
@@ -194,3 +195,23 @@ def test_a_cell_says_no_names_of_files_and_nothing_hidden():
 
     content = read_bytes(source.encode(), "https://ship.example/", "text/html").content
     assert "| Outer | | |" in content
+
+
+WIDE = "<b>The lamp of the north</b><p>Lit each day at nine<p>Free"
+
+
+def nested(html: str, levels: int) -> str:
+    return "<div>" * levels + html + "</div>" * levels
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        (nested(WIDE, 2) * 2, "111111", "111000"),
+        (nested(WIDE, 6) * 2, "111111", "111000"),
+        (nested(WIDE, 2) + nested(f"{WIDE}<button>Share", 2), "1111111", "1110000"),
+        (nested(WIDE, 2) + nested(f"{WIDE}<p>Sold out", 2), "1111111", "1111111"),
+    ],
+)
+def test_a_copy_for_narrow_screens_is_left_out(html, content, expected):
+    assert decide(drop_copies, f"<main>{html}</main>", content) == expected

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
 _DIVISIONS = frozenset({"div", "section"})
-_MAX_LEVELS = 6  # from a text to the part of the page that is a copy
+_MAX_LEVELS = 8  # from a text to the part of the page that is a copy
 _MAX_NESTED = 8  # items around a text, each in the other
 _MIN_COPIED = 3  # blocks
 _MIN_PANELS = 2  # of an accordion
@@ -376,7 +376,7 @@ def _find_posts(outline: TextBlocks, holders: list[int]) -> set[int]:
 
 def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Leave out a part of the page that only says again what the part before it says,
-    such as the rows of a table as cards for narrow screens.
+    such as the rows of a table as cards for narrow screens. Its buttons may differ.
     """
     kept_texts = [*compress(outline.block_texts, content)]
     if len(kept_texts) - len(set(kept_texts)) < _MIN_COPIED:
@@ -390,7 +390,11 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
             continue
         if outline.parents[part] != outline.parents[beside]:
             continue
-        texts = [outline.block_texts[block] for block in copies]
+        texts = [
+            outline.block_texts[block]
+            for block in copies
+            if outline.block_names[block] != "button"
+        ]
         before = {outline.block_texts[block] for block in members}
         if sum(map(len, texts)) >= _MIN_COPY_LENGTH and before.issuperset(texts):
             for block in copies:
