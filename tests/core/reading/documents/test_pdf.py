@@ -18,7 +18,12 @@ from tests.profiling import count_lines
 from websearch_core._runtime.deadline import time_limit
 from websearch_core.errors import UnsupportedContent
 from websearch_core.reading import read_bytes
-from websearch_core.reading._documents.layout import _Cell, _make_lines, _Row
+from websearch_core.reading._documents.layout import (
+    _Cell,
+    _make_cell,
+    _make_lines,
+    _Row,
+)
 from websearch_core.reading._excerpt.window import cut_window
 
 pypdf = pytest.importorskip("pypdf")
@@ -153,6 +158,59 @@ def test_the_metadata_of_a_pdf():
 )
 def test_lines_are_joined_only_where_it_is_safe(text, read):
     assert read in read_bytes(pages(lines(*text)), URL).content
+
+
+def raised(*texts: str) -> bytes:
+    """Make a page with a line of texts, of which ^ raises one, and _ lowers one."""
+    out = b"BT 72 720 Td "
+    for text in texts:
+        mark = text[0]
+        size, rise = {"^": (7, 5), "_": (7, -3), "=": (7, 0)}.get(mark, (12, 0))
+        shown = text.removeprefix(mark) if size == 7 else text
+        out += b"/F1 %d Tf %d Ts (%b) Tj " % (size, rise, shown.encode("cp1252"))
+    return pages(out + b"ET")
+
+
+@pytest.mark.parametrize(
+    ("texts", "read"),
+    [
+        (("A crew of 12", "^3", " left"), "A crew of 12^3 left"),
+        (("It is 10", "^3", " m, or 2", "^10"), "It is 10^3 m, or 2^10"),
+        (("It sank in 2019.", "^12", " Then"), "It sank in 2019.^12 Then"),
+        (("Only $19", "^99", " today"), "Only $19^99 today"),
+        (("Only $19", "=99", " today"), "Only $19 99 today"),
+        (("It is 12", "_10", " here"), "It is 12_10 here"),
+        (("^4", "2019 was dry"), "4 2019 was dry"),
+        (("CO", "_2", " and 5 km", "^2"), "CO2 and 5 km2"),
+        (("Use 3", "^1/2", " cups"), "Use 3 1/2 cups"),
+        (("In 20", "19 it sank"), "In 2019 it sank"),
+    ],
+)
+def test_a_superscript_is_no_part_of_the_number_beside_it(texts, read):
+    assert read_bytes(raised(*texts), URL).content == f"## Page 1\n\n{read}"
+
+
+@pytest.mark.parametrize(
+    ("numbers", "cell"),
+    [("3^1\u20442", "3 1\u20442"), ("3^12", "3^12"), ("3^1/s", "3^1/s")],
+)
+def test_a_raised_number_before_a_fraction_slash_is_no_power(numbers, cell):
+    assert _make_cell(0, 1, numbers).text == cell
+
+
+def test_a_rise_ends_with_what_it_was_set_for():
+    content = b"q BT /F1 12 Tf 9 Ts 72 720 Td (Kelp) Tj ET Q BT /F1 12 Tf 72 700 Td (A crew of 12) Tj (3) Tj (nothing) Ts (4) Tj ET"
+    page = read_bytes(pages(content), URL)
+
+    assert page.content == "## Page 1\n\nKelp\nA crew of 1234"
+
+
+def test_a_soft_hyphen_is_painted_and_so_a_hyphen():
+    text = "Brown algae of the cold and shallow seas, which grow to thirty me\xad"
+    page = read_bytes(pages(lines(text, "ters in a long\xadterm plan.")), URL)
+
+    assert page.content.endswith("thirty meters in a long-term plan.")
+    assert page.notes == ("1 page",)
 
 
 def test_the_titles_of_the_outline_are_headings():

@@ -30,6 +30,7 @@ _SAME_LINE = 0.2
 _STEP_DOWN = 1.1  # from one character to the next, in a line that goes down
 _DOWN = 0.8  # no line that goes to the right descends as far
 _RAISED = 0.5  # how far a superscript stands from its line
+_SCRIPT = 0.8  # how large a superscript is at most
 _DOUBLE = 0.1  # what stands closer to the same text was painted twice, to look bold
 _PARAGRAPH = 1.3  # times the usual distance of lines: a new paragraph begins
 # Of tables.
@@ -43,6 +44,9 @@ _MAX_TABLE_LENGTH = 2_000_000  # characters: none of these rows and cells has mo
 _MAX_DISTANCE = 3.5  # of the rows, times the size of their font
 _BULLET = re.compile(r"\W|\(?(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[ivxIVX]{1,4})[.)]?")
 _NUMBER = re.compile(r"(?!0\d)\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?|(?!0\d)\d+(?:[.,]\d+)?")
+# What looks like a power before the slash of a fraction.
+_FRACTION = re.compile(r"(?<=[0-9])\^(?=[0-9]{1,3}\u2044)")
+_ENDS_IN_NUMBER = re.compile(r"[0-9][.,]?$")
 _LEADERS = re.compile(r"(?: ?\.){5,}")
 # The accents that some programs paint over letters, and Unicode's that combine.
 _ACCENTS = dict(
@@ -141,6 +145,7 @@ class Recorder:
     def __init__(self, box: Box) -> None:
         self.box = box
         self.operator = 0  # how many have shown text so far
+        self.rise = 0.0  # of the text over its line
         self.kern = 0.0  # how far this operator goes back between strings, most often
         self.hides = False  # whether some text is where nobody sees it
         # By the angle of their direction, in degrees; their places are as if the page
@@ -165,8 +170,10 @@ class Recorder:
         sine = matrix[1] / scale
         begin *= scale
         end *= scale
-        x = matrix[4] * cosine + matrix[5] * sine
-        y = matrix[5] * cosine - matrix[4] * sine
+        left = matrix[4] + self.rise * matrix[2]
+        low = matrix[5] + self.rise * matrix[3]
+        x = left * cosine + low * sine
+        y = low * cosine - left * sine
         angle = _STEP * round(degrees(atan2(sine, cosine)) / _STEP)
         piece = Piece(text, x + begin, y, x + end, size, self.operator)
         if self._is_double(piece, angle):
@@ -338,6 +345,7 @@ def _sort(row: list[Piece]) -> list[Piece]:
 
 def _make_row(pieces: Sequence[Piece]) -> _Row:
     """Join the pieces of a line to cells, which wide gaps part."""
+    base = pieces[0].y
     cells: list[_Cell] = []
     text = ""
     begin = pieces[0].x
@@ -347,25 +355,29 @@ def _make_row(pieces: Sequence[Piece]) -> _Row:
             if last is None or piece.end > last.end:  # it is not under a letter
                 text += " "
             continue
-        gap = piece.x - last.end if last else 0.0
-        if last and gap > _CELL * min(last.size, piece.size):
-            cells.append(_Cell(begin, last.end, " ".join(text.split())))
+        if last and piece.x - last.end > _CELL * min(last.size, piece.size):
+            cells.append(_make_cell(begin, last.end, text))
             text = ""
             begin = piece.x
-        elif last and _is_parted(text, last, piece, gap):
-            text += " "
+        elif last:
+            text += _find_joint(text, last, piece, base)
         text += piece.text
         last = piece
-    if last and text.strip():
-        cells.append(_Cell(begin, last.end, " ".join(text.split())))
+    if last:
+        cells.append(_make_cell(begin, last.end, text))
     size = max(piece.size for piece in pieces)
-    return _Row(pieces[0].y, size, [cell for cell in cells if cell.text])
+    return _Row(base, size, [cell for cell in cells if cell.text])
 
 
-def _is_parted(text: str, last: Piece, piece: Piece, gap: float) -> bool:
-    """Return whether a gap between two pieces is a space, after the text of a line."""
+def _make_cell(begin: float, end: float, text: str) -> _Cell:
+    text = _FRACTION.sub(" ", text)
+    return _Cell(begin, end, " ".join(text.split()))
+
+
+def _find_joint(text: str, last: Piece, piece: Piece, base: float) -> str:
+    """Return what stands between two pieces, after the text of a line at a height."""
     if _are_numbers(last, piece) or _is_mark(text, last, piece):
-        return True
+        return " "
     before = last.text[-1]
     after = piece.text[0]
     are_digits = before.isdigit() and after.isdigit()
@@ -374,14 +386,39 @@ def _is_parted(text: str, last: Piece, piece: Piece, gap: float) -> bool:
         share = _SPACE_OF_IDEOGRAPHS
     elif are_digits and last.operator != piece.operator:
         share = _SPACE_OF_NUMBERS
-    return gap > share * min(last.size, piece.size)
+    if piece.x - last.end > share * min(last.size, piece.size):
+        return " "
+    if after.isdigit() and _ENDS_IN_NUMBER.search(text[-2:]):
+        return _find_script(last, piece, base)
+    return ""
+
+
+def _find_script(last: Piece, piece: Piece, base: float) -> str:
+    """Return what parts a number from a superscript or subscript beside it.
+
+    The texts of two sizes or heights are not one number: a power, the mark of a
+    footnote, or the cents of a price.
+    """
+    rise = (piece.y - base) / piece.size
+    if (
+        piece.size < _SCRIPT * last.size
+        or abs(piece.y - last.y) > _SAME_LINE * last.size
+    ):
+        if rise > _SAME_LINE and "/" not in piece.text:
+            return "^"
+        if rise < -_SAME_LINE:
+            return "_"
+        return " "
+    if last.size < _SCRIPT * piece.size:
+        return " "
+    return ""
 
 
 def _is_mark(text: str, last: Piece, piece: Piece) -> bool:
     """Return whether a line begins with a raised number, as a footnote does."""
     is_raised = last.y - piece.y > _SAME_LINE * piece.size
     is_first = text.strip() == last.text
-    return is_raised and is_first and last.text.isdigit() and piece.text[0].isalpha()
+    return is_raised and is_first and last.text.isdigit() and piece.text[0].isalnum()
 
 
 def _are_numbers(last: Piece, piece: Piece) -> bool:

@@ -71,6 +71,7 @@ _LIMITS: dict[str, Any] = {
 _FILTERS = "array_based_stream", "brotli", "lzw", "run_length", "zlib"
 
 _SHOW = frozenset({b"Tj", b"TJ", b"'", b'"'})  # operators that show text
+_RISES = frozenset({b"Ts", b"Q"})  # set how far text is raised, or restore it
 _WORD = re.compile(r"[^\W\d_]+")
 _PROGRAM = re.compile(r"^Microsoft (?:Word|PowerPoint) - ")
 _DATE = re.compile(
@@ -95,6 +96,7 @@ _GLUED_SAMPLE = 200_000  # characters
 # Unicode has ligatures, and forms of Arabic letters and of marks in lines that go
 # down, for old character sets; nobody searches for them.
 _FORMS = {code: normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFEFD)}
+_FORMS[0xAD] = "-"  # what is painted is no hyphen that is shown only if a line breaks
 _MAX_PICTURES = 20  # of a page
 _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
@@ -318,6 +320,9 @@ def _record(page: PageObject, box: Box, budget: Budget) -> Recorder:
         recorder.kern = 0.0
         if operator == b"TJ":
             recorder.kern = _find_kern(operands)
+        elif operator in _RISES:
+            numbers = [item for item in operands if isinstance(item, (int, float))]
+            recorder.rise = float(sum(numbers[:1]))
 
     budget.recorder = recorder
     try:
