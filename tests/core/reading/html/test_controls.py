@@ -142,6 +142,7 @@ def test_what_all_controls_say_is_not_a_part_of_their_names():
         "<button aria-haspopup=menu aria-controls=g>Menu</button><div id=g>text</div>",
         "<ul><li><a href='#g'>One</a><li><a href='#h'>Two</a></ul><div id=g><h2>A</h2></div><div id=h>b</div>",
         "<div role=button>A</div><div role=button>B</div>",
+        "<div><details><summary>A</summary></details></div><div><details><summary>B</summary></details></div>",
         "<div role=button><a href=/a>A</a></div><p>a</p><div role=button><a href=/b>B</a></div><p>b</p>",
         "<button aria-controls=g>&hellip;</button><div id=g>text</div>",
         "<button aria-controls=g>Open</button><div id=g>a</div><button aria-controls=h>Open</button><div id=h>b</div>",

@@ -151,7 +151,9 @@ class _Finder:
             if not panels and "aria-expanded" in attributes:
                 yield from self._beside(element)
         for summary in outline.named({"summary"}):
-            yield from self._beside(summary)
+            panel = self._next(summary)
+            if panel:
+                yield summary, panel
         yield from self._find_labels()
         yield from self._pair_tabs()
         yield from self._pair_radios()
