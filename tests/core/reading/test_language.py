@@ -35,6 +35,13 @@ def test_a_page_without_a_tag_has_the_language_of_its_text(language):
     assert correct_language(None, TEXTS[language]) == language
 
 
+def test_few_words_contradict_a_tag_of_whose_words_there_are_none():
+    text = "Хата стоїть на горі, і до неї йде стежка від озера. У хаті є піч. " * 4
+
+    assert correct_language("en", text) == "uk"
+    assert correct_language(None, text) is None
+
+
 @pytest.mark.parametrize("language", TEXTS)
 @pytest.mark.parametrize("tag", ["en-US", "fr", "tr"])
 def test_the_text_is_believed_where_it_contradicts_the_tag(language, tag):

@@ -111,7 +111,9 @@ def _find_by_words(text: str, primary: str) -> str | None:
     if count < _MIN_WORDS_SHARE * len(words):
         return None
     small_words = {word for word in words if language in _WORDS.get(word, ())}
-    if sum(len(word) > 1 for word in small_words) < _MIN_SMALL_WORDS:
+    if not primary or counts[primary]:
+        small_words = {word for word in small_words if len(word) > 1}
+    if len(small_words) < _MIN_SMALL_WORDS:
         return None
     if not primary:
         if count < _MIN_LEAD * others[0][1]:

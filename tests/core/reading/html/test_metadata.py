@@ -573,7 +573,11 @@ PUBLISHER = {"publisher": {"@type": "Organization", "name": "Tidal Media"}}
             ARTICLE | PUBLISHER | {"author": {"@type": "Person", "name": "Tidal Media"}}
         ),
         linked(ARTICLE | {"author": "Pageworks 3"}) + meta(generator="Pageworks 3"),
+        linked(ARTICLE | {"author": "Pageworks"})
+        + meta(generator="Pageworks 3 (free)"),
         meta(og__type="article", author="Sea News"),
+        meta(og__type="article", author="Webmaster"),
+        meta(og__type="article", author="Staff Writer"),
         # of the template, and on no article
         meta(author="Brook & Daughters, design studio"),
         meta(author="Super User"),
@@ -632,6 +636,8 @@ def test_an_author_has_a_given_and_a_family_name(
         "<div class=author>Tides <b>by</b> Ada Lovelace (Author) <i>May 4, 2026</i></div>",
         "<div>Monday May 4, 2026 10:05 am PDT by Ada Lovelace</div>",
         "<div class=author>投稿者 Ada Lovelace</div>",
+        "<p class=author><a>Ada Lovelace</a> <i>Editor in chief</i></p>",
+        "<p>Von Ada Lovelace, Redakteurin</p>",
         "<p class=authors><span>Ada Lovelace</span> <a>Follow @ada</a> <a>E-mail</a></p>",
     ],
 )
@@ -938,6 +944,7 @@ def test_authors_and_dates_are_looked_for_around_the_headline(
         ("<table><tr><th>Sailed</th><td>May 4, 2026</td></tr></table>", False),
         ("<table><tr><th>Published</th><td>May 4, 2026</td></tr></table>", True),
         ("<table><tr><td>May 4, 2026</td></tr></table>", True),  # for its layout
+        ("<table><tr><th>No<th>Day<tr><td>2.1<td>May 4, 2026</table>", False),
         ("<dl><dt>Founded</dt><dd>May 4, 2026</dd></dl>", False),
         ("<dl><dt>Founded</dt><dd><time datetime=2026-05-04>then</time></dd>", False),
         ("<dl><dt>Posted</dt><dd>May 4, 2026</dd></dl>", True),
@@ -1032,6 +1039,7 @@ def test_the_day_of_an_event_is_not_that_of_its_page():
     [
         "<ol class=comments><li><p class=author>Ada</p>4 May 2026</ol>",
         "<div id=disqus_thread><p>Posted by Ada Lovelace on 4 May 2026</p></div>",
+        "<div class='js-Reviews-list'><b>By Ada</b><p>4 May 2026</p></div>",
         "<div class='comment-list'><b>By Ada</b><time datetime=2026-05-04>now</time></div>",
     ],
 )
@@ -1061,6 +1069,10 @@ def test_lines_beside_each_other_may_date_the_page(lines: str) -> None:
         ("Kelp | The Ocean Wiki of Everybody", "Kelp"),
         ("海藻 - みんなの海の百科事典", "海藻"),
         ("Sudo – Handbook of the Harbour Office", "Sudo"),
+        (
+            "Oak mast, unused - Boats for sale by owner - Harbour market",
+            "Oak mast, unused",
+        ),
     ],
 )
 def test_a_headline_that_is_a_part_of_the_title_is_the_title(

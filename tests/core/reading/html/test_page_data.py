@@ -169,6 +169,7 @@ CARD = "<li><a href=/pot>Copper pot</a> <b>{}</b> <del>$82.99</del></li>"
     [
         ("<p><del>$60.00</del> <b>$48.99</b> (-18%)</p>", "60.00"),
         ("<p>Was $60.00, now $48.99</p>", "60.00"),
+        ("<p style='text-decoration:line-through'>$60.00</p><p>$48.99</p>", "60.00"),
         ("<p>-18% statt 60.00 USD 48.99</p>", "60.00"),
         ("<p><b>$48.99</b></p><p>Was $60.00 until 7/12/25</p>", "60.00"),
         ("<p><del>$60</del> <b>$48.99</b></p><p>Saving $11.01</p>", "60"),
@@ -180,6 +181,7 @@ CARD = "<li><a href=/pot>Copper pot</a> <b>{}</b> <del>$82.99</del></li>"
         ("<p>$48.99</p><h3>Copper pot</h3><del>$82.99</del>", None),
         ("<p>$48.99</p><a href=/pot>Copper pot</a><del>$82.99</del>", None),
         ("<p>$48.99</p><p>With shade and bulb: $99</p><del>$120</del>", None),
+        ("<p>$48.99</p><p>In May the fare to the isles was $60.00 still.</p>", None),
         # which of the two
         ("<p>$48.99 <del>$60</del> <del>$70</del></p>", None),
         # no amount, and no money of the same kind
@@ -274,6 +276,12 @@ def test_variants_have_offers_too():
         {"x": 1},
         "9" * 400,
         1e300,
+        # where it is
+        "#price-149",
+        ".price-149",
+        "span.price:nth-child(2)",
+        {"cssSelector": ".price-149"},
+        "{{ offers[0].price }}",
     ],
 )
 def test_what_is_no_price_is_none(price):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..._text.dates import find_date, find_dates, parse_date
 from .nodes import element_beside, first_element
-from .phrases import PHRASES
+from .phrases import COMMENTS, PHRASES, REVIEWS
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
@@ -59,6 +59,7 @@ _MAX_PIECES = 8  # of a line before a date
 _MIN_SENTENCE = 4  # words in lower case
 _MAX_BETWEEN = 150  # characters of a text between two rows of a list
 _LEVELS_OF_FACTS = 3  # elements around a date, one of which may be the value of a label
+_LEVELS_OF_ROWS = 4  # a cell, its row, the body and the table
 _LABEL_OF_FACT = re.compile(r"[^\W\d_][^\d]{0,40}")
 _LEVELS_OF_CARDS = 6  # elements around an author, one of which may be a card
 _LESSER = "h2,h3,h4"
@@ -87,10 +88,6 @@ _CELLS = frozenset({"td", "th"})
 _OTHERS = re.compile(
     r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE
 )
-_COMMENTS = re.compile(
-    rf"(?<![\w-])(?:{PHRASES['classes of comments']})"
-    r"(?:[-_](?:list|section|area|wrapper|container)){0,2}(?![\w-])"
-)
 # Common names of classes: byline, post-author, authorName, c-author__name, username.
 _BY_CLASS = re.compile(
     r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
@@ -117,11 +114,17 @@ _LABEL = re.compile(
     re.IGNORECASE,
 )
 FULL_NAME = re.compile(r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_a-z][\w'’.-]*){1,2}")  # noqa: RUF001 - as names have them
+_ROLES = (
+    r"(?:[\w-]+ ){0,3}(?:writer|reporter|correspondent|editor|columnist|contributor"
+    r"|journalist|blogger|redakteur(?:in)?|journalist(?:in|e)|periodista|redactora?|giornalista)"
+    r"s?(?: (?:in chief|at large)|-in-chief)?"
+)
 _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"
 _BY_NAME = re.compile(
     rf"(?:(?i:{_VERB})\s+)?(?:by|By|BY)\b[\s:]+{_NAME_FOLLOWS}|(?i:{_OTHER_BY}|{_NOUN})\s*:\s*{_NAME_FOLLOWS}"
     rf"|{_UNSPACED_NOUN}\s*[:： ]\s*(?=[^\W\d_])"  # noqa: RUF001 - as pages write it
-    r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*(?:$|[|·•]|,[^.]*\d)"  # noqa: RUF001 - as names have them
+    r"|(?:Von|Par|Por)(?:\s+[^\W\d_a-z][\w.'’-]*){2,4}\s*(?:$|[|·•]|,[^.]*\d"  # noqa: RUF001 - as names have them
+    rf"|,\s+(?i:{_ROLES})$)"
 )
 _END = re.compile(
     r"\s*[|·•»«]\s*|\s+[-–—/]\s+"  # noqa: RUF001 - as pages have them
@@ -144,10 +147,10 @@ _INITIALS = re.compile(
 )
 # What a person does, behind the name: "Ada Lovelace, Senior Staff Writer".
 _ROLE = re.compile(
-    r",\s+(?:[\w-]+ ){0,3}(?:writer|reporter|correspondent|editor|columnist|contributor"
-    r"|journalist|blogger|redakteur(?:in)?|journaliste|periodista|giornalista)(?=$|,)",
+    rf",\s+{_ROLES}(?=$|,)",
     re.IGNORECASE,
 )
+_ROLE_ALONE = re.compile(rf"\W*{_ROLES}", re.IGNORECASE)
 # What a link beside a name leads to, or a word between an author and a section.
 _NO_PART = re.compile(
     r"(?:view|see|follow|visit|more|all|read|about)\b.*"
@@ -166,7 +169,7 @@ _DATED = re.compile(r"\d[./-]\d|\d:\d\d")
 _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
     r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor"
-    r"|user-?name|name)$"
+    r"|user-?name|name|webmaster|super ?user|root|system|default)$"
     r"|^(?:share|follow|more|reviews?|home|category|google\+?)$"
     r"|^(?:foto|photo|image|bild|picture|source|quelle|credit)s?\b|\bchecked$",
     re.IGNORECASE,
@@ -223,7 +226,7 @@ def person(text: str) -> str | None:
     line = _AND.sub(", ", _ROLE.sub("", _INITIALS.sub("", line))).strip(" ,;:-–—")  # noqa: RUF001
     if len(line) > _MAX_LENGTH or line.count(" ") >= _MAX_WORDS:
         line = _first_names(line)
-    if not 2 <= len(line) <= _MAX_LENGTH:
+    if not 2 <= len(line) <= _MAX_LENGTH or _ROLE_ALONE.fullmatch(line):
         return None
     if _NO_NAME.search(line) or find_date(line):
         return None
@@ -461,6 +464,8 @@ def _signature_of(node: LexborNode) -> str:
         line = " ".join(part.split())
         if names and line.casefold() in _LEADS_TO_SECTION:
             break
+        if _ROLE_ALONE.fullmatch(line) and "".join(names).strip():
+            break
         if _LABEL.fullmatch(line):  # what comes before is a section
             names.clear()
         name = _BY.sub("", "".join(names))
@@ -565,7 +570,7 @@ def _is_value(node: LexborNode) -> bool:
     """Return whether an element has the value of a label: in a list of definitions, in
     a row of a table, or in one of several rows of the same form.
     """
-    if node.tag == "dd":
+    if node.tag == "dd" or _is_in_data(node):
         return True
     label = element_beside(node, after=False)
     if label is None or node.parent is None:
@@ -584,6 +589,15 @@ def _is_value(node: LexborNode) -> bool:
             if first is not None and _look(first) == _look(label):
                 return True
     return False
+
+
+def _is_in_data(cell: LexborNode) -> bool:
+    """Return whether an element is a cell of a table with heads."""
+    if cell.tag != "td":
+        return False
+    around = enclosing(cell, _LEVELS_OF_ROWS)
+    table = next((element for element in around if element.tag == "table"), None)
+    return table is not None and table.css_first("th") is not None
 
 
 def _look(node: LexborNode) -> tuple[str, str]:
@@ -647,9 +661,10 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
 
 
 def _has_comments(node: LexborNode) -> bool:
-    """Return whether an element has what readers wrote about the page."""
+    """Return whether an element has what readers or buyers wrote."""
     marks = node.attributes.get("class") or node.attributes.get("id") or ""
-    return _COMMENTS.search(marks[:_MAX_LINE_LENGTH]) is not None
+    marks = marks[:_MAX_LINE_LENGTH].lower()
+    return any(pattern.search(marks) for pattern in (COMMENTS, REVIEWS))
 
 
 def _following(node: LexborNode, *, inside: bool) -> LexborNode | None:

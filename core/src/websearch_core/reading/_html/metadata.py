@@ -114,6 +114,7 @@ _TEAM = re.compile(
     r"|redaktion|redazione|redaction|rédaction|redacción)\b",
     re.IGNORECASE,
 )
+_PROGRAM = re.compile(r"[^\W\d][^\d(,]*")  # without its version
 _AUTHOR_LABELS = frozenset({"written by", "author"})
 
 
@@ -368,7 +369,9 @@ class _House:
         self._site = sources.site
         self._url = sources.url
         self._names = {letters_of(name) for name in map(data.read, publishers)}
-        self._names |= {letters_of(sources.tags.text("generator"))}
+        program = sources.tags.text("generator")
+        program_names = (program, *_PROGRAM.findall(program)[:1])
+        self._names |= {letters_of(name) for name in program_names}
         self._names |= {letters_of(site_of(subject.title, subject.window))}
         # a site may have the name of the person whose it is
         names = {data.text(thing, "name") for thing in organizations}

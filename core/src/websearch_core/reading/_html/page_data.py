@@ -25,6 +25,7 @@ from .jsonld import TYPES, JsonLd, Thing, is_event, types
 from .metadata import Metadata
 from .phrases import PHRASES
 from .structured_data import place_of, read_item, split_words
+from .templates import PLACE
 from .text_blocks import TextBlocks
 from .titles import agree
 
@@ -67,6 +68,7 @@ _PERCENTAGE = re.compile(r"\d[\d.,]{0,9} ?%")
 _MAX_LOW = 24  # characters of the first amount of a range, and its sign
 _HEADLINES = frozenset({"h1", "h2"})
 _MAX_TITLE_BEGIN = 40  # characters of a title that tell where it stands
+_MAX_WORDS = 6  # beside a price that says what it is
 _MAX_BETWEEN = 80  # characters between a price and the one before a reduction
 
 # The limits of `PageData.raw`.
@@ -78,6 +80,10 @@ _MAX_RAW_LIST = 50
 _MAX_NUMBER = 10**15
 _MAX_KEYS = 100  # of one thing, and characters of one
 _ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
+# Where a price is, as a selector or a place of a template; not what it is.
+_NO_AMOUNT = re.compile(r"[{}#<>\[\]_=:()]|^\.[A-Za-z]|[A-Za-z]{6}")
+_NO_CURRENCY = re.compile(r".*[{}<>\[\]#.].*")
+_NO_WORDS = re.compile(r"[{}<>\[\]]|^[.#]")
 _EMPTY: tuple[Any, ...] = (None, "", {}, [])
 
 
@@ -187,7 +193,7 @@ def read_offer(data: JsonLd, thing: Thing) -> Offer:
     currency = ""
     availabilities: dict[str, None] = {}  # in order, each once
     for offer in islice(_offers(data, thing), _MAX_OFFERS):
-        own_currency = data.text(offer, "priceCurrency")
+        own_currency = _NO_CURRENCY.sub("", data.text(offer, "priceCurrency"))
         currency = currency or own_currency
         availabilities.setdefault(_read_availability(data, offer))
         is_former = _FORMER_PRICES.search(data.text(offer, "priceType"))
@@ -224,6 +230,8 @@ def _read_availability(data: JsonLd, offer: Thing) -> str:
     """Return the words of ``https://schema.org/InStock`` and its like."""
     url = data.text(offer, "availability").rstrip("/")
     words = split_words(url.rsplit("/", 1)[-1])
+    if _NO_WORDS.search(words):
+        return ""
     letters = "".join(filter(str.isalpha, words))
     return _AVAILABILITIES.get(letters, words)
 
@@ -231,6 +239,8 @@ def _read_availability(data: JsonLd, offer: Thing) -> str:
 def _amount(written: str) -> Decimal | None:
     """Return a stated price; None if it is not a positive number."""
     digits = written.strip()[:_MAX_NUMBER_LENGTH]
+    if _NO_AMOUNT.search(digits):
+        return None
     number: Decimal | None
     try:
         number = Decimal(digits)
@@ -320,7 +330,7 @@ def _read_thing(
 def _first_text(data: JsonLd, things: Sequence[Thing], *keys: str) -> str | None:
     for thing in things:
         value = data.text(thing, *keys)
-        if value:
+        if value and not PLACE.search(value):
             return inert(value, NAME_LENGTH) or None
     return None
 
@@ -533,6 +543,8 @@ class ShownAmounts:
             former = self._single(amounts, price)
             if any(_is_other(other, price, former) for other in inside):
                 return None
+            if any(_is_sentence(other.text) for other in formers):
+                return None
             if formers:
                 are_beside = all(self._is_beside(first, other) for other in formers)
                 may_be = are_beside and _are_in(currency, formers)
@@ -609,6 +621,13 @@ class ShownAmounts:
         former = self._former.get(price, "")
         written = next(filter(None, self._texts[price]), former)
         return _write(price, cents=_CENTS.search(written) is not None)
+
+
+def _is_sentence(text: str) -> bool:
+    """Return whether a price is mentioned in a sentence, such as one about last
+    year.
+    """
+    return len(AMOUNT.sub(" ", text).split()) > _MAX_WORDS
 
 
 def _are_in(currency: str, prices: Sequence[Price]) -> bool:

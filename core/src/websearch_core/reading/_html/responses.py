@@ -16,21 +16,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.vocabulary import Kind, Responses
 from .jsonld import types
-from .phrases import PHRASES
+from .phrases import COMMENTS, PHRASES, REVIEWS
 
 if TYPE_CHECKING:
     from .metadata import Metadata
     from .text_blocks import TextBlocks
 
-_PREFIX = r"(?<![\w-])(?:js[-_]|[cmo][-_]|the[-_])?"
-_PARTS = (
-    r"(?:[-_]+(?:list|section|thread|area|wrapper|content|container|body|block|box"
-    r"|feed|tab|widget|root|item|main))*"
-)
-_COMMENTS = re.compile(
-    rf"{_PREFIX}(?:{PHRASES['classes of comments']}){_PARTS}(?![\w-])"
-)
-_REVIEWS = re.compile(rf"{_PREFIX}(?:{PHRASES['classes of reviews']}){_PARTS}(?![\w-])")
 _MAX_HEADING_LENGTH = 60  # characters
 _COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"
 _COMMENTS_HEADING = re.compile(
@@ -104,14 +95,14 @@ class Choice(NamedTuple):
 _FORMS = {
     "comments": _Form(
         _COMMENT_HINTS,
-        _COMMENTS,
+        COMMENTS,
         _COMMENTS_HEADING,
         frozenset({"Comment", "UserComments"}),
         "comment",
     ),
     "reviews": _Form(
         _REVIEW_HINTS,
-        _REVIEWS,
+        REVIEWS,
         _REVIEWS_HEADING,
         frozenset({"Review", "UserReview"}),
         "review",

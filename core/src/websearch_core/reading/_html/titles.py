@@ -28,6 +28,7 @@ _IS_STATED_AT_HOME = 0.6
 _MIN_HEADLINE_SHARE = 0.4
 # of the words at the end of the URL, for a headline to be what they name
 _MIN_URL_SHARE = 0.5
+_MIN_WORDS = 3  # of a headline that is no section
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
 _MIN_PREFIX_SHARE = 0.6  # of the longer name, for a shorter one to mean the same
@@ -141,9 +142,12 @@ class _TitleChoice:
         parts: set[str] = set()
         for title in (self._stated.window, *self._stated.shared):
             seams = list(_SEPARATOR.finditer(title))
+            if not seams or ":" in seams[0][0]:
+                continue
+            first = title[: seams[0].start()]
             # more parts may be steps of a trail, one of which is a section
-            if len(seams) == 1 and ":" not in seams[0][0]:
-                parts.add(letters_of(title[: seams[0].start()]))
+            if len(seams) == 1 or len(first.split()) >= _MIN_WORDS:
+                parts.add(letters_of(first))
         return parts
 
     def _is_within_title(self, headline: str) -> bool:
