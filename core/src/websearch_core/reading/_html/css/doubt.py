@@ -22,7 +22,7 @@ _BLURRED = 8.0  # pixels
 _FAINT = 0.05
 _MIN_FONT = 1 / 16  # of the usual font: one pixel
 _MAX_VARIABLES = 100  # that are inherited
-_MAX_LENGTH = 300  # characters of a style that is read once for all elements with it
+_MAX_LENGTH = 1_000  # characters of a style that is read once for all elements with it
 # A quick check: all that is read of a style has one of these in its name, which an
 # escape may spell.
 _TELLING = re.compile(

@@ -34,7 +34,7 @@ _FAR = 2_000  # pixels in other directions, and for margins: layouts use smaller
 _SQUEEZED = -16  # pixels between letters, which put them on top of each other
 # units of the font around an element
 _RELATIVE = frozenset({"em", "ex", "ch", "cap", "ic", "lh"})
-_MAX_CACHED_LENGTH = 300  # characters of a style
+_MAX_CACHED_LENGTH = 1_000  # characters of a style
 
 _T = TypeVar("_T")
 # Fast path: common styles that hide nothing and undo nothing.
@@ -83,11 +83,16 @@ def judge_inline_style(text: str, inherited: Mapping[str, Value] = _NOTHING) -> 
     """Judge a ``style`` attribute, with the variables that it has *inherited*."""
     if not text:
         return PLAIN
-    if inherited and "(" in text:
+    if inherited and _may_have_variables(text):
         return _judge(text, inherited)
     if len(text) <= _MAX_CACHED_LENGTH:
         return _judge_cached(text)
     return _judge(text)
+
+
+def _may_have_variables(style: str) -> bool:
+    """Return whether a style may have ``var()``, which an escape may spell."""
+    return "(" in style and ("var" in style.lower() or "\\" in style)
 
 
 def _judge(text: str, inherited: Mapping[str, Value] = _NOTHING) -> Look:
