@@ -34,7 +34,13 @@ from .hidden import (
     stays_hidden,
 )
 from .icons import ICONS, find_lone_icon, says_state, sign_of, write_icons
-from .nodes import element_beside, element_near, first_element, has_text, text_of
+from .nodes import (
+    element_beside,
+    element_near,
+    first_element,
+    says_something,
+    text_of,
+)
 from .templates import SIGNS, remove_templates
 from .text_blocks import IN_LINK, NO_ATTRIBUTES, TELLING_TAGS, TextBlocks
 
@@ -258,7 +264,7 @@ class _Walk:
                         choices = _read_choices(node)
                         if choices:
                             o.choices.setdefault(len(linked) - 1, []).append(choices)
-                    if name == "svg" and inside < _MUTED:
+                    if name == "svg" and inside < _MUTED and not inside & IN_LINK:
                         self._add_icon(_read_label(node), here, inside)
                     continue
                 attributes = node.attributes
@@ -311,7 +317,11 @@ class _Walk:
                                     _Hidden(node, name, attributes, look, length)
                                 )
                             if hides >= WHOLE:
-                                if name in ICONS and inside < _MUTED:
+                                if (
+                                    name in ICONS
+                                    and inside < _MUTED
+                                    and not inside & IN_LINK
+                                ):
                                     self._add_icon(sign_of(node), here, inside)
                                 continue
                             muted |= hides * (_COUNTED | _MUTED)
@@ -413,8 +423,8 @@ class _Walk:
         o.doubted = 0 if self._page.rendered else doubted
 
     def _add_icon(self, label: str, here: int, inside: int) -> None:
-        """Add an element for an icon with a label, unless it belongs to a link."""
-        if not label or inside & IN_LINK:
+        """Add an element for an icon with a label."""
+        if not label:
             return
         o = self.outline
         o.stream.append(len(o.names))
@@ -436,7 +446,7 @@ class _Walk:
             self._later = set()
             controls = self._body.css(_CONTROLS) if self._body else []
             for node in controls[:_MAX_CONTROLS]:
-                if has_text([node], 1) and not _is_in_hidden(node):
+                if says_something(node) and not _is_in_hidden(node):
                     self._later.update(find_targets(_name(node), node.attributes))
         return identity in self._later
 
@@ -610,14 +620,14 @@ def _is_sign(node: LexborNode | None) -> bool:
     """Return whether screen readers skip an element that has a text."""
     if node is None or node.attributes.get("aria-hidden") != "true":
         return False
-    return has_text([node], 1)
+    return says_something(node)
 
 
 def _is_icon(node: LexborNode | None) -> bool:
     """Return whether an element only shows a sign, which a text says for screen
     readers.
     """
-    return node is not None and _name(node) in ICONS and not has_text([node], 1)
+    return node is not None and _name(node) in ICONS and not says_something(node)
 
 
 def _read_label(drawing: LexborNode) -> str:

@@ -44,6 +44,22 @@ def has_text(nodes: Iterable[LexborNode], length: int) -> bool:
     return left <= 0
 
 
+def says_something(element: LexborNode) -> bool:
+    """Return whether an element has a text other than white space."""
+    waiting = [element.first_child]
+    while waiting:
+        node = waiting.pop()
+        if node is None:
+            continue
+        waiting.append(node.next)
+        if node.is_text_node:
+            if (node.text_lexbor() or "").strip():
+                return True
+        elif node.is_element_node:
+            waiting.append(node.first_child)
+    return False
+
+
 def _texts(root: LexborNode, visited: set[int] | None = None) -> Iterator[str]:
     """Yield the texts in an element, and add the elements in it to *visited*; those
     that are there are passed by.
