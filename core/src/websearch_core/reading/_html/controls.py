@@ -283,9 +283,12 @@ class _Finder:
         if len(buttons) < _MIN_TABS:
             return
         forms: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)
+        candidates = sorted(buttons)[:_MAX_CONTROLS]
+        panels = [self._next(button) for button in candidates]
+        if _PANELS.isdisjoint(map(outline.names.__getitem__, panels)):
+            return
         inside = outline.inside("form", "nav", "header", "footer", "a")
-        for button in sorted(buttons)[:_MAX_CONTROLS]:
-            panel = self._next(button)
+        for button, panel in zip(candidates, panels, strict=True):
             if inside[button] or outline.names[panel] not in _PANELS:
                 continue
             if panel in buttons or self._has_links(button):

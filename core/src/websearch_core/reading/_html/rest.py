@@ -40,6 +40,7 @@ _HINTS = (
 # What classes name too: values of styles, as in "h-[calc(100vh-var(--nav-height))]",
 # and what an article is about.
 _SUBJECT = re.compile(r"\[[^\]\s]*+\]?|(?<!\S)(?:category|tag|topic)[-_]\S+")
+_SUBJECT_HINTS = ("[", "category", "tag", "topic")
 _DIGIT = re.compile(r"\d")
 
 
@@ -178,7 +179,10 @@ def _find_foreign(outline: TextBlocks) -> list[int]:
     """
     marks: set[str] = set()
     for mark in outline.find_marks(_FOREIGN, _HINTS):
-        if _FOREIGN.search(_SUBJECT.sub("", mark.lower())):
+        own = mark.lower()
+        if any(map(own.__contains__, _SUBJECT_HINTS)):
+            own = _SUBJECT.sub("", own)
+        if _FOREIGN.search(own):
             marks.add(mark)
     if not marks:
         return [0] * len(outline.names)

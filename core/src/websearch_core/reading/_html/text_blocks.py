@@ -169,15 +169,16 @@ class TextBlocks:
         return Counter(self.parents)
 
     @cached_property
-    def _lower_marks(self) -> dict[str, str]:
-        return {mark: mark.lower() for mark in set(self.marks)}
+    def _lower_marks(self) -> tuple[dict[str, str], str]:
+        """The marks in lower case, and all of them in one text."""
+        lower_marks = {mark: mark.lower() for mark in set(self.marks)}
+        return lower_marks, "\n".join(lower_marks.values())
 
     def find_marks(self, pattern: re.Pattern[str], hints: Iterable[str]) -> set[str]:
         """Return the marks that *pattern* finds in lower case; only those with one of
         the *hints* are searched.
         """
-        lower_marks = self._lower_marks
-        together = "\n".join(lower_marks.values())
+        lower_marks, together = self._lower_marks
         marks: set[str] = set()
         for hint in hints:
             if hint not in together:
