@@ -119,3 +119,13 @@ def test_several_products_are_not_the_thing_of_the_page():
         + "</aside>"
     )
     assert "of oak" not in content_of(things, body)
+
+
+@pytest.mark.parametrize("kind", ["Article", "NewsArticle", "BlogPosting"])
+def test_what_an_article_offers_is_not_the_thing_of_the_page(kind):
+    bowl = {"@type": "Product", "name": "Bowl", "description": "A bowl of oiled oak."}
+    article = {"@type": kind, "headline": "Apple bread"}
+    body = "<aside><a href=/bowl>A bowl of oiled oak.</a></aside>"
+
+    assert "oiled oak" not in content_of([article, bowl], body)
+    assert "oiled oak" in content_of([bowl], body)

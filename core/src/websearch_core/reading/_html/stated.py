@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from ..._text.markup import strip_markup
 from ..._text.terms import fold
 from .._element import HEADINGS
-from .jsonld import Thing, types
+from .jsonld import TYPES, Thing, types
 from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
@@ -130,14 +130,18 @@ def _is_heading(outline: TextBlocks, block: int) -> bool:
 def _read_things(facts: Metadata) -> Iterator[str]:
     """Yield the texts that the data states about the thing of the page.
 
-    Of several products the page is about one at most, and says which.
+    Of several products the page is about one at most, and says which. An article is
+    not about the product that it offers.
     """
+    is_article = bool(types(facts.about) & (TYPES["news"] | TYPES["articles"]))
     by_type: defaultdict[str, list[Thing]] = defaultdict(list)
     for thing in facts.linked.things[:_MAX_THINGS]:
         for kind in types(thing) & _PROPERTIES.keys():
             by_type[kind].append(thing)
     for kind, things in by_type.items():
         is_each = len(things) == 1 or kind == "Question"
+        if is_article and kind in TYPES["goods"]:
+            is_each = False
         for thing in things:
             if not is_each and thing is not facts.about:
                 continue
