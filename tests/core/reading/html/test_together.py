@@ -47,7 +47,7 @@ def decide(function, html: str, content: str) -> str:
         (f"<ol><li>type<pre>{'x' * 2000}</pre><li>run</ol>", "110", "111"),
         (f"<ul><li>{LONG * 9}<li><h2>Readers on</h2><a>Tides</a></ul>", "100", "111"),
         (f"<ul><li>{LONG * 9}<li><h2>Read</h2><a>Tides today</a></ul>", "100", "100"),
-        ("<ul><li>a lamp and its oil<li><a>wicks</a></ul>", "10", "10"),
+        ("<ul><li>a lamp and its oil<li><a>wicks</a></ul>", "10", "11"),
         ("<ul><li><a>a lamp and its oil</a><li><a>wicks</a></ul>", "10", "11"),
     ],
 )
@@ -163,6 +163,7 @@ def test_a_row_is_kept_whole(html, content, expected):
         ),
         (thread(f"<p>{LONG * 9}", f"<q><p>{LONG * 9}</q><p>No."), "111", "101"),
         (thread(f"<p>{LONG}", f"<div><p>{LONG}</div>I agree."), "111", "111"),
+        (f"<p>{LONG}" + thread(f"<p>{LONG}", f"<p>{LONG * 9}"), "111", "111"),
     ],
 )
 def test_what_is_there_twice_is_kept_once_but_lists_stay_whole(html, content, expected):

@@ -204,14 +204,14 @@ def _decide_list(
 def _find_menus(
     outline: TextBlocks, items: list[list[int]], is_item: list[bool]
 ) -> list[bool]:
-    """Return which items are links beside kept ones that are text, such as what others
+    """Return which items are links beside a long one that is text, such as what others
     read, beside an article: a list may be the columns of a page.
     """
-    sizes = [
-        sum(map(len, map(outline.block_texts.__getitem__, item))) for item in items
-    ]
+    sizes = [_measure(outline, item) for item in items]
     linked = [sum(map(outline.block_linked.__getitem__, item)) for item in items]
-    if 2 * sum(compress(linked, is_item)) >= sum(compress(sizes, is_item)):
+    kept = sum(compress(sizes, is_item))
+    is_text = 2 * sum(compress(linked, is_item)) < kept
+    if not is_text or max(compress(sizes, is_item)) <= _MAX_ITEM_LENGTH:
         return [False] * len(items)
     return [2 * links >= size for links, size in zip(linked, sizes, strict=True)]
 
@@ -331,8 +331,7 @@ def _find_actions(outline: TextBlocks, rows: list[int], begun: set[int]) -> set[
 def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Keep a long text, or a list, only where it occurs first, and next to that.
 
-    In a list of posts, each text counts for itself: what a post quotes is the text of
-    another.
+    What a post quotes is the text of another one in its list.
     """
     long = [text for text in outline.block_texts if len(text) >= _LONG]
     if len(set(long)) == len(long):
@@ -346,17 +345,21 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     list_texts = {holder: "\n".join(parts) for holder, parts in texts.items()}
     # the parent of the element in which each text occurs first
     first: dict[str, int] = {}
+    posted: dict[tuple[int, str], int] = {}  # the same, in each list of posts
     once = content.copy()
     for block in compress(range(len(content)), content):
         holder = holders[block]
         element = outline.block_elements[block]
         text = outline.block_texts[block]
         parent = outline.parents[element]
-        if holder and holder not in posts:
+        is_verbatim = outline.names[element] in _VERBATIM
+        if holder in posts and len(text) >= _LONG and not is_verbatim:
+            once[block] = posted.setdefault((holder, text), parent) == parent
+        if holder:
             text = list_texts[holder]
             parent = outline.parents[holder]
-        once[block] = first.get(text, parent) == parent
-        if len(text) >= _LONG and outline.names[element] not in _VERBATIM:
+        once[block] = once[block] and first.get(text, parent) == parent
+        if len(text) >= _LONG and not is_verbatim:
             first.setdefault(text, parent)
     return once
 
