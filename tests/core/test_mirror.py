@@ -71,7 +71,7 @@ OTHERS = {
     "core/providers/test_crawl4ai": "_browser/crawler",
     "core/providers/test_providers": "_registry providers/_info",
     "core/reading/documents/test_markdown": "reading/_documents/markup",
-    "core/reading/documents/test_office": "reading/_documents/archive reading/_documents/book",
+    "core/reading/documents/test_office": "reading/_documents/archive",
     "core/reading/documents/test_pdf": (
         "reading/_documents/direction reading/_documents/filters reading/_documents/layout "
         "reading/_documents/paragraphs"

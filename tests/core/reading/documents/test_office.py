@@ -688,16 +688,3 @@ def test_formulas_without_a_value_are_counted(cells, note):
     assert notes == (
         [f"{note} without a stored value: those cells are empty here"] if note else []
     )
-
-
-def test_a_book_has_links_to_the_web_only_and_closes_its_marks():
-    chapter = (
-        "<html><head><title/><script src='a.js'/></head><body><p><a id='p1'/>See <a href='b.xhtml'>two</a> and "
-        "<a href='https://sea.example/kelp'>kelp</a>.</p><p>Next<br/>line.</p></body></html>"
-    )
-    page = read_bytes(replace_part(BOOK, "a.xhtml", chapter), URL, EPUB)
-
-    assert page.content == (
-        "See two and [kelp](https://sea.example/kelp).\n\nNext\nline."
-    )
-    assert page.links == ("https://sea.example/kelp",)

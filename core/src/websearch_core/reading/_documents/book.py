@@ -5,19 +5,45 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from html import unescape
+from typing import NamedTuple
 from urllib.parse import unquote
 
+from ..._text.invisible import one_line
 from .._html.fragment import read_fragment
 from .._links import Links
+from .._types import TITLE_LENGTH
 
 _CONTAINER = "META-INF/container.xml"
 _ELEMENT = re.compile(r"<(?:\w{1,20}:)?(rootfile|item|itemref)(?=[\s/>])([^<>]*)>")
 _ATTRIBUTE = re.compile(r"([\w:-]{1,50})\s{0,9}=\s{0,9}(?:\"([^\"]*+)\"|'([^']*+)')")
 # An empty element of XML, which HTML would leave open.
 _EMPTY = re.compile(r"<([a-zA-Z][\w:-]{0,50}+)((?:\s[^<>]*)?)(?<=[\w\s\"'])/>")
+# An entry of a table of contents, of EPUB 3 and of EPUB 2.
+_ENTRY = re.compile(
+    r"<a\s(?>[^<>]*?href\s*+=\s*+[\"'](?P<href>[^\"'<>]{1,500})[\"'])[^<>]*+>\s*+"
+    r"(?P<title>[^<>]{1,300})</a>"
+    r"|<text>\s*+(?P<label>[^<>]{1,300})</text>\s*+</navLabel>\s*+"
+    r"<content\s(?>[^<>]*?src\s*+=\s*+[\"'](?P<src>[^\"'<>]{1,500})[\"'])"
+)
+_OLD_CONTENTS = "application/x-dtbncx+xml"
+_HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
+_FORMULA = re.compile(
+    r"xmlns:(\w{1,20})=[\"']http://www\.w3\.org/1998/Math/MathML[\"']"
+)
+_PAGE_BREAK = re.compile(
+    r"<(span|div)\s(?>[^<>]*?\bpagebreak\b)[^<>]*+>(?:(?<=/>)|[^<>]{0,20}</\1>)"
+)
+_NOTE = re.compile(r"<a\s(?>[^<>]*?\bnoteref\b)[^<>]*+>[^<>]{1,20}</a>")
 _VOID = frozenset(
     "area base br col embed hr img input link meta source track wbr".split()
 )
+
+
+class _Package(NamedTuple):
+    """The names of the chapters of a book in their order, and of its contents."""
+
+    chapters: list[str]
+    contents: list[str]
 
 
 def read_book(
@@ -30,38 +56,88 @@ def read_book(
     """
     texts: list[str] = []
     targets: list[str] = []
-    for name in dict.fromkeys(_list_chapters(parts)):
+    package = _read_package(parts)
+    titles = _list_titles(package, parts)
+    for name in package.chapters:
         if limit <= 0:
             break
         content = parts.get(name, b"")
         source = content.decode("utf-8", "replace")
-        html = _EMPTY.sub(_close, source)
-        chapter = read_fragment(html, "", links=links, limit=limit)
+        chapter = read_fragment(_as_html(source), "", links=links, limit=limit)
         limit -= len(source)
-        texts.append(chapter[0].strip())
+        texts.append(_entitle(chapter[0].strip(), titles.get(name, "")))
         targets += chapter[1]
     return "\n\n".join(filter(None, texts)), targets
 
 
-def _list_chapters(parts: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the name of the part of each chapter."""
+def _read_package(parts: Mapping[str, bytes]) -> _Package:
+    """Return the names of the parts of a book."""
     root = next(_read_elements(parts[_CONTAINER], "rootfile"), {})
     package = root.get("full-path", "")
     if package not in parts:
         raise ValueError("a book without a package")
-    files: dict[str | None, str] = {}
-    for item in _read_elements(parts[package], "item"):
-        files[item.get("id")] = item.get("href", "")
     folder = posixpath.dirname(package)
+    files: dict[str | None, str] = {}
+    contents: dict[str, None] = {}
+    for item in _read_elements(parts[package], "item"):
+        name = _resolve(item.get("href", ""), folder, parts)
+        files[item.get("id")] = name
+        is_navigation = "nav" in item.get("properties", "").split()
+        if is_navigation or item.get("media-type") == _OLD_CONTENTS:
+            contents[name] = None
+    chapters: dict[str, None] = {}
     for item in _read_elements(parts[package], "itemref"):
-        href = files.get(item.get("idref"))
-        if href:
-            yield _resolve(href, folder, parts)
+        name = files.get(item.get("idref"), "")
+        if name:
+            chapters[name] = None
+    # the headings of the chapters are its table of contents
+    text = [name for name in chapters if name not in contents]
+    return _Package(text or [*chapters], [*contents])
+
+
+def _list_titles(package: _Package, parts: Mapping[str, bytes]) -> dict[str, str]:
+    """Return the titles that the table of contents gives to chapters."""
+    titles: dict[str, str] = {}
+    for name in package.contents:
+        folder = posixpath.dirname(name)
+        source = parts.get(name, b"").decode("utf-8", "replace")
+        for entry in _ENTRY.finditer(source):
+            href = unescape(entry["href"] or entry["src"])
+            title = one_line(unescape(entry["title"] or entry["label"]), TITLE_LENGTH)
+            if "#" not in href:
+                titles.setdefault(_resolve(href, folder, parts), title)
+    return titles
+
+
+def _entitle(text: str, title: str) -> str:
+    """Put the title of a chapter above its text, if it has no heading."""
+    if not text or not title:
+        return text
+    if _HEADING.search(text):
+        return text
+    lines = text.split("\n", maxsplit=1)
+    if lines[0].strip("*_ ").casefold() == title.casefold():
+        text = "".join(lines[1:]).lstrip("\n")
+    return f"# {title}\n\n{text}".strip()
+
+
+def _as_html(source: str) -> str:
+    """Return XHTML as HTML that reads the same.
+
+    The marks of notes are superscripts, and the numbers of pages are left out.
+    """
+    prefix = _FORMULA.search(source)
+    if prefix:
+        source = source.replace(f"<{prefix[1]}:", "<")
+        source = source.replace(f"</{prefix[1]}:", "</")
+    source = _PAGE_BREAK.sub("", source)
+    source = _NOTE.sub(r"<sup>\g<0></sup>", source)
+    return _EMPTY.sub(_close, source)
 
 
 def _read_elements(content: bytes, name: str) -> Iterator[dict[str, str]]:
     """Yield the attributes of each element of a *name*."""
-    source = content.decode("utf-8", "replace")
+    source = _without_comments(content.decode("utf-8", "replace"))
     for element in _ELEMENT.finditer(source):
         if element[1] != name:
             continue
@@ -70,6 +146,11 @@ def _read_elements(content: bytes, name: str) -> Iterator[dict[str, str]]:
             value = attribute[2] or attribute[3] or ""
             attributes[attribute[1]] = unescape(value)
         yield attributes
+
+
+def _without_comments(source: str) -> str:
+    first, *others = source.split("<!--")
+    return first + "".join(other.partition("-->")[2] for other in others)
 
 
 def _resolve(href: str, folder: str, parts: Mapping[str, bytes]) -> str:
