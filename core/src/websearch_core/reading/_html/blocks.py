@@ -19,7 +19,14 @@ from .controls import blank_toggles, find_controls
 from .css.doubt import OUTERMOST, Around, is_lost, read_around
 from .css.look import PLAIN, Look, judge_inline_style
 from .formula import FORMULAS, Formulas
-from .furniture import blank_edits, join_lines, join_marks, part_sentences, part_times
+from .furniture import (
+    blank_edits,
+    join_lines,
+    join_marks,
+    part_links,
+    part_sentences,
+    part_times,
+)
 from .hidden import (
     MAX_SKIP_LENGTH,
     MAY_HIDE,
@@ -562,6 +569,7 @@ class _Walk:
         join_marks(o)
         part_sentences(o)
         part_times(o)
+        part_links(o)
         join_lines(o)
         text = self._join()
         odd = [*_odd(text)]

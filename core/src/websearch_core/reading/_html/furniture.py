@@ -22,6 +22,8 @@ _BESIDE = _INLINE | {"div"}
 _MIN_WORDS = 3  # of a sentence beside the text
 _MIN_WORDS_OF_ITEM = 2
 _MIN_VALUE = 2  # characters: a single one may be a part of a word or a number
+_CURRENCIES = frozenset("$€£")
+_MAX_SPANS = 4  # around a text
 _MARKING = frozenset({"class", "role"})
 _ENDS = (".", "!", "?", "。")
 _MAX_TAIL = 8  # texts at the end of a heading
@@ -164,6 +166,24 @@ def part_sentences(outline: TextBlocks) -> None:
             texts[run] = f" {texts[run]}"
 
 
+def part_links(outline: TextBlocks) -> None:
+    """Part a link from the one right before it."""
+    texts = outline.run_texts
+    links = set(outline.named({"a"}))
+    if not links:
+        return
+    in_code = outline.inside(*_CODES)
+    for run, (before, link) in enumerate(pairwise(outline.run_elements), 1):
+        if before == link or not links.issuperset((before, link)):
+            continue
+        if outline.parents[before] != outline.parents[link] or in_code[link]:
+            continue
+        last = texts[run - 1][-1:]
+        is_spaced = last.isalnum() and last < _FIRST_HAN
+        if is_spaced and texts[run][:1].isalnum():
+            texts[run] = f" {texts[run]}"
+
+
 def part_times(outline: TextBlocks) -> None:
     """Part a ``<time>`` from the words and numbers right beside it: "Mar 7" and 19
     comments are not "Mar 719".
@@ -183,8 +203,9 @@ def part_times(outline: TextBlocks) -> None:
 
 
 def _begins_anew(text: str) -> bool:
-    """Return whether a text begins with a capital letter or a number."""
-    return text[:1].isdecimal() or text[:1].isupper()
+    """Return whether a text begins with a capital letter, a number or an amount."""
+    first = text[1:2] if text[:1] in _CURRENCIES else text[:1]
+    return first.isdecimal() or text[:1].isupper()
 
 
 def _is_sentence(outline: TextBlocks, run: int) -> bool:
@@ -206,11 +227,8 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
 
     A letter or word of its own may be a part of a longer word.
     """
-    span = outline.run_elements[run]
-    before = outline.run_elements[run - 1]
-    if before == span or before not in spans:
-        return False
-    if outline.parents[before] != outline.parents[span]:
+    before, span = _find_siblings(outline, run, spans)
+    if before == span:
         return False
     name, value = outline.run_texts[run - 1 : run + 1]
     is_number = value[:1].isdecimal() and ":" not in value[1:3]  # not a time
@@ -218,9 +236,31 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     if is_long and not is_number:
         return True
     marks = [_MARKING & outline.attributes[part].keys() for part in (before, span)]
-    if not all(marks) or min(len(name), len(value)) < _MIN_VALUE:
+    if not any(marks) or min(len(name), len(value)) < _MIN_VALUE:
         return False
-    return is_number or name.isalpha()
+    if is_number or value[:1] in _CURRENCIES:
+        return True
+    return all(marks) and name.isalpha()
+
+
+def _find_siblings(
+    outline: TextBlocks, run: int, spans: Container[int]
+) -> tuple[int, int]:
+    """Return the outermost of the spans that end before a text, and of those that begin
+    with it; the same one twice if they are not siblings.
+    """
+    before, span = outline.run_elements[run - 1 : run + 1]
+    parents = outline.parents
+    for _ in range(_MAX_SPANS):
+        if before not in spans or span not in spans:
+            return span, span
+        if parents[before] == parents[span]:
+            return before, span
+        if outline.ends[parents[before]] <= span:
+            before = parents[before]
+        else:
+            span = parents[span]
+    return span, span
 
 
 def join_marks(outline: TextBlocks) -> None:
