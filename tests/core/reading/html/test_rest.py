@@ -26,9 +26,22 @@ EXTRAS = {
         '<div class="side-bar" role="navigation"><table><tr><th></th><th>All</th></tr>'
         "<tr><td><a href=/s>Sold</a></td><td>1204</td></tr></table></div>"
     ),
+    "a number to call in navigation": "<nav><a href=tel:1>Call 020 7946 0958</a></nav>",
+    "an address to write to among links": (
+        "<nav><a href=/a>Kettles</a></nav><ul class=top-nav><li><a href=/b>Stoves</a>"
+        "<li><a href=/c>Irons</a><li><a href=mailto:a>ada@ember.example</a></ul>"
+    ),
+    "opening hours in navigation": (
+        "<nav><a href=/a>Kettles</a><p>Monday to Friday 9:00 - 17:30</p></nav>"
+    ),
+    "a list with pagination around it": (
+        "<div class=ajax-pagination><h3>The bell</h3><p>Rung on 4 May 2027</p></div>"
+    ),
 }
 FOREIGN = {
     "navigation": "<nav><a href=/a>Kettles 99</a></nav>",
+    "a cart in navigation": "<nav><p>Kettles 0</p></nav>",
+    "pagination": "<div class=pagination><p>Kettles</p><a href=/2>2</a></div>",
     "a menu of links": "<div><a href=/a>Kettles</a></div><div><a href=/b>Stoves</a></div><div><a href=/c>Irons</a></div>",
     "a cookie wall": '<div class="cookie-banner"><p>We use Kettles to improve 7 things.</p></div>',
     "sharing": '<div class="share-buttons"><p>Post Kettles to 3 friends</p></div>',
@@ -79,6 +92,10 @@ def rest(extra: str, *, linked: bool = True) -> str:
                 "Shade\nLinen | Glass",
                 "Order\nPlug ... | UK | EU",
                 "Sold | 1204",
+                "Call 020 7946 0958",
+                "ada@ember.example",
+                "Monday to Friday 9:00 - 17:30",
+                "Rung on 4 May 2027",
             ],
             strict=True,
         )

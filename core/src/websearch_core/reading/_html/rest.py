@@ -27,21 +27,28 @@ _MENU = 3  # entries, all of them links
 _FOOTER = TELLING_TAGS["footer"]
 _PARTS = TELLING_TAGS["article"] | TELLING_TAGS["main"] | _FOOTER
 _LEVELS = {f"h{level}": "#" * level for level in range(1, 7)}
-# Classes, ids and roles of what belongs to no page: how to move between pages, to share
-# them, to agree to cookies.
+# Classes, ids and roles of what belongs to no page: how to share it, to agree to
+# cookies; and of ways to other pages.
 _FOREIGN = re.compile(
-    r"(?<![a-z])(?:navigation|nav|menubar|breadcrumbs?|pagination|cookies?|consent|gdpr|onetrust|shar(?:e|ing)"
-    r"|social|skip(?![-_]item))(?![a-z])"
+    r"(?<![a-z])(?:cookies?|consent|gdpr|onetrust|shar(?:e|ing)|social"
+    r"|skip(?![-_]item))(?![a-z])"
 )
-_NAVIGATION = re.compile(r"(?<![a-z])nav(?:igation)?(?![a-z])")
-_HINTS = (
-    "nav menubar breadcrumb pagination cookie consent gdpr onetrust shar social skip"
-).split()
+_FOREIGN_HINTS = "cookie consent gdpr onetrust shar social skip".split()
+_NAVIGATION = re.compile(
+    r"(?<![a-z])(?:nav(?:igation)?|menubar|breadcrumbs?|(pagination))(?![a-z])"
+)
+_NAVIGATION_HINTS = "nav menubar breadcrumb pagination".split()
 # What classes name too: values of styles, as in "h-[calc(100vh-var(--nav-height))]",
 # and what an article is about.
 _SUBJECT = re.compile(r"\[[^\]\s]*+\]?|(?<!\S)(?:category|tag|topic)[-_]\S+")
 _SUBJECT_HINTS = ("[", "category", "tag", "topic")
 _DIGIT = re.compile(r"\d")
+_FACT = re.compile(r"[\d@]")
+# In navigation: an e-mail address, or a number of a telephone; beside links also
+# another number, such as opening hours, if it is not alone.
+_CONTACT = re.compile(r"[\w+-]@[\w-]{1,60}\.[^\W\d_]|(?:\d[ ()./-]{0,2}){7}")
+_NUMBER = re.compile(r"[1-9]")
+_WORD = re.compile(r"[^\W\d_]{3}|[$€£]")
 
 
 def write_rest(
@@ -158,38 +165,64 @@ def _find_beside(
     """Return which blocks are neither content nor part of a menu, a button, or what
     belongs to no page.
     """
-    foreign = _find_foreign(outline)
-    beside: list[bool] = []
-    for block, element in enumerate(outline.block_elements):
-        is_beside = readable[block] and not content[block] and not foreign[element]
-        if is_beside and outline.around[element] & TELLING_TAGS["nav"]:
-            is_beside = False
-        if is_beside and outline.names[element] == "button":
-            is_beside = _DIGIT.search(outline.block_texts[block]) is not None
-        beside.append(is_beside)
+    foreign = outline.holders(outline.marked(_find_marks(outline)))
+    navigation = outline.holders(_find_navigation(outline))
+    beside = [*map(and_, readable, map(not_, content))]
+    for block in compress(count(), beside):
+        element = outline.block_elements[block]
+        if foreign[element]:
+            beside[block] = False
+        elif navigation[element] or outline.around[element] & TELLING_TAGS["nav"]:
+            beside[block] = _is_fact(outline, block)
+        elif outline.names[element] == "button":
+            text = outline.block_texts[block]
+            beside[block] = _DIGIT.search(text) is not None
     for menu in _find_menus(outline):
         beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
     return beside
 
 
-def _find_foreign(outline: TextBlocks) -> list[int]:
-    """Return for each element the one around it that belongs to no page, or 0.
+def _is_fact(outline: TextBlocks, block: int) -> bool:
+    """Return whether a block in navigation leads nowhere, but states something."""
+    text = outline.block_texts[block]
+    if _CONTACT.search(text):
+        return True
+    if outline.block_linked[block] >= len(text):
+        return False
+    return bool(_NUMBER.search(text) and _WORD.search(text))
 
-    What is marked as navigation but has a table with heads has data.
+
+def _find_marks(outline: TextBlocks) -> set[str]:
+    """Return the marks of what belongs to no page."""
+    marks = outline.find_marks(_FOREIGN, _FOREIGN_HINTS)
+    return {mark for mark in marks if _FOREIGN.search(_without_subject(mark))}
+
+
+def _without_subject(mark: str) -> str:
+    own = mark.lower()
+    if any(map(own.__contains__, _SUBJECT_HINTS)):
+        return _SUBJECT.sub("", own)
+    return own
+
+
+def _find_navigation(outline: TextBlocks) -> Iterator[int]:
+    """Yield what is marked as navigation.
+
+    What has a table with heads has data, and pagination with headings is the list.
     """
-    marks: set[str] = set()
-    for mark in outline.find_marks(_FOREIGN, _HINTS):
-        own = mark.lower()
-        if any(map(own.__contains__, _SUBJECT_HINTS)):
-            own = _SUBJECT.sub("", own)
-        if _FOREIGN.search(own):
-            marks.add(mark)
+    marks: dict[str, bool] = {}
+    for mark in outline.find_marks(_NAVIGATION, _NAVIGATION_HINTS):
+        match = _NAVIGATION.search(_without_subject(mark))
+        if match:
+            marks[mark] = match[1] is not None
     if not marks:
-        return [0] * len(outline.names)
-    navigation = {mark for mark in marks if _NAVIGATION.search(mark.lower())}
+        return
     around_heads = outline.around_all(outline.named({"th"}))
-    with_data = filter(around_heads.__getitem__, outline.marked(navigation))
-    return outline.holders({*outline.marked(marks)}.difference(with_data))
+    around_headings = outline.around_all(outline.named(_LEVELS))
+    for element in outline.marked(marks.keys()):
+        is_list = marks[outline.marks[element]] and around_headings[element]
+        if not is_list and not around_heads[element]:
+            yield element
 
 
 def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
@@ -197,7 +230,7 @@ def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
     entries: list[bool] = []
     for linked, text in zip(outline.block_linked, outline.block_texts, strict=True):
         is_short_link = linked >= len(text) > 0 and len(text) <= _MAX_MENU_LENGTH
-        entries.append(is_short_link and not _DIGIT.search(text))
+        entries.append(is_short_link and not _FACT.search(text))
     for is_entry, members in groupby(range(len(entries)), entries.__getitem__):
         menu = list(members)
         if is_entry and len(menu) >= _MENU:
