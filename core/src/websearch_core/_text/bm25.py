@@ -20,10 +20,8 @@ class Question:
     """The terms of a query."""
 
     def __init__(self, query: str) -> None:
-        self._forms = frozenset(query_terms(query))
-        self._beginnings = tuple(
-            form[:-1] for form in self._forms if form.endswith("*")
-        )
+        self.forms = frozenset(query_terms(query))
+        self._beginnings = tuple(form[:-1] for form in self.forms if form.endswith("*"))
 
     def count(self, forms: Iterable[str]) -> Counter[str]:
         """Count the words among *forms* that match the query, in the form that the
@@ -33,7 +31,7 @@ class Question:
 
     def _match(self, forms: Iterable[str]) -> Iterator[str]:
         for form in forms:
-            if form in self._forms:
+            if form in self.forms:
                 yield form
             elif self._beginnings and form.startswith(self._beginnings):
                 yield next(

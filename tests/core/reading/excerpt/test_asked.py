@@ -1,4 +1,4 @@
-"""What a question asks for, in twelve languages, and what a text states."""
+"""What a question asks for, in many languages, and what a text states."""
 
 from __future__ import annotations
 
@@ -67,8 +67,32 @@ def test_a_question_asks_for_its_kind_of_answer_in_each_language(kind, question)
 
 
 @pytest.mark.parametrize(
+    ("kind", "questions"),
+    [
+        ("money", ["Combien coûte la lampe ?", "Quanto costa?", "Wat is de prijs?"]),
+        ("money", ["Qual é o preço?", "いくらですか", "얼마예요?", "Ile kosztuje?"]),
+        ("time", ["Quand est-ce ?", "Wanneer is het?", "いつですか", "언제 와요?"]),
+        ("number", ["Combien de pièces ?", "Quante stanze?", "Hoeveel mensen?"]),
+        ("address", ["Where is the shop?", "Qual è l'indirizzo?", "住所は?"]),
+        ("phone", ["Is there a hotline?", "Qual o telefone?", "電話番号は?"]),
+        ("hours", ["When can I come on weekdays?", "Quels horaires ?", "営業時間は?"]),
+    ],
+)
+def test_so_do_common_questions_in_other_languages(kind, questions):
+    assert [one for one in questions if kind not in kinds_asked(one)] == []
+
+
+@pytest.mark.parametrize(
     "question",
-    ["Who keeps the lamp?", "Warum ist sie erloschen?", "brass lamps by the sea", ""],
+    [
+        "Who keeps the lamp?",
+        "Warum ist sie erloschen?",
+        "brass lamps by the sea",
+        "candle makers",
+        "pretty lamps of the program",
+        "центр города",
+        "",
+    ],
 )
 def test_other_questions_ask_for_none(question):
     assert kinds_asked(question) == []
@@ -114,6 +138,9 @@ def test_a_text_states_the_kinds_that_a_person_would_see(text, kinds):
                 "01 23 45 67 89",
                 "+4912345678",
                 "555-010-9999",
+                "072-5550199",
+                "(030) 5550199",
+                "+91-5550199123",
             ],
         ),
         ("email", ["ada@harbour.example", "post.kontor@by.example"]),
@@ -222,3 +249,8 @@ def test_code_comes_before_prose_about_a_command(fence):
 
     question = "Which command sends a lamp?"
     assert code in Excerpt(query=question, max_length=700).of(page).content
+
+
+def test_a_word_says_little_only_in_the_language_of_the_question():
+    assert "commen" in words_aside("comment est la lampe et où")
+    assert "commen" not in words_aside("how many comments does the lamp have")

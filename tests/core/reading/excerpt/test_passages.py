@@ -562,3 +562,27 @@ def test_a_function_that_does_not_score_each_passage_is_refused():
 
     with pytest.raises(InvalidOption, match="one number for each passage: there are"):
         Excerpt(query="kelp", max_length=300, passages_by=lambda *_: [1.0]).of(page)
+
+
+def test_a_page_in_another_language_is_asked_for_the_kind_of_fact_alone():
+    sold = "\n\n".join(f"Lámpara {n}: a {n}5 €, con pie de latón." for n in range(30))
+    page = whole(
+        f"# Faro\n\nPeso del faro entero: 20 kg, 400 €\n\n{sold}\n\nOf a {FILLER}"
+    )
+
+    part = pick_passages(page, "how much is the weight of a lighthouse", 300)
+
+    assert "400 €" in part.content
+    assert "Nothing here" not in part.content
+
+
+def test_a_row_without_a_name_is_shown_with_the_row_that_it_goes_on_from():
+    names = [f"Keeper {n} of the tower by the northern sea" for n in range(10, 60)]
+    rows = [f"| {name} | a |\n| | since 19{name[7:9]} |" for name in names]
+    page = whole("| Name | |\n| --- | --- |\n" + "\n".join(rows))
+
+    part = pick_passages(page, "Keeper 37", 250)
+
+    assert "| Keeper 37 of the tower by the northern sea | a |\n| | since 1937 |" in (
+        part.content
+    )

@@ -1,8 +1,9 @@
 """What a question asks for, and what a text states: an amount of money, a time, a
 number, an address, the number of a telephone, an e-mail address, opening hours, code.
 
-The words of questions are those of the languages of the tests: Arabic, Chinese,
-English, German, Greek, Hindi, Romanian, Russian, Spanish, Thai, Turkish and Vietnamese.
+The words of questions are those of the languages of the tests (Arabic, Chinese,
+English, German, Greek, Hindi, Romanian, Russian, Spanish, Thai, Turkish and Vietnamese)
+and the most common ones of other languages with many pages.
 """
 
 from __future__ import annotations
@@ -44,7 +45,8 @@ _DATE = r"(?!\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}\b|\d{4}-\d\d-\d\d)"
 _DIGITS = r"[ /.\u00a0-]\(?\d{2,5}\)?"
 _PHONES = (
     rf"(?<![\w/.,-]){_DATE}(?:\+|00)?\(?\d{{1,5}}\)?(?:{_DIGITS}){{2,5}}(?![\w/.,]\d)",
-    r"\+\d{8,15}\b|\b0\d{8,11}\b",
+    r"\+\d{8,15}\b|\b0\d{8,11}\b|\+\d{1,3}[ -]\d{6,12}\b",
+    r"(?<![\w/.,-])\(?0\d{1,4}\)?[ /-]{1,2}\d{5,8}\b(?![/.,]\d)",
 )
 # from one time of day to another
 _HOUR = r"\d{1,2}(?:[:.]\d\d)? ?(?:[ap]\.?m\.?|h|uhr)?"
@@ -88,7 +90,7 @@ def words_aside(query: str) -> frozenset[str]:
     for pattern in _patterns().values():
         for match in pattern.finditer(folded):
             words.append(match[0])
-    return _function_words().union(query_terms(" ".join(words)))
+    return _find_function_words(query).union(query_terms(" ".join(words)))
 
 
 def kinds_stated(text: str, kinds: list[str]) -> list[str]:
@@ -105,10 +107,20 @@ def _patterns() -> dict[str, re.Pattern[str]]:
     return patterns
 
 
-@cache
-def _function_words() -> frozenset[str]:
-    """Return the terms of the function words of all languages with spaces: on a page of
-    many short texts they are rare, and would outweigh what the question is about.
+def _find_function_words(query: str) -> frozenset[str]:
+    """Return the function words of *query*: on a page of many short texts they are
+    rare, and would outweigh what the question is about.
+
+    Its language is the one that has most of them: "comment" is one in French only.
     """
-    words = _load("function_words.json")
-    return frozenset(query_terms(" ".join(words.values())))
+    terms = frozenset(query_terms(query))
+    matches = [*map(terms.intersection, _list_function_words())]
+    count = max(map(len, matches))
+    return frozenset().union(*(match for match in matches if len(match) == count))
+
+
+@cache
+def _list_function_words() -> list[frozenset[str]]:
+    """Return the terms of the function words of each language with spaces."""
+    languages = _load("function_words.json")
+    return [frozenset(query_terms(words)) for words in languages.values()]

@@ -13,9 +13,9 @@ prose about them. Function words count half. There is no model and no network;
 
 from __future__ import annotations
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property
-from itertools import accumulate, pairwise
+from itertools import accumulate, chain, pairwise
 
 from ..._text.bm25 import Question, score_counts
 from ..._text.terms import list_terms
@@ -269,6 +269,9 @@ class _Ranking:
             lengths.append(len(terms))
             repeats.append(self._is_repeated(terms))
             counts.append(self._count(run, text, terms))
+        if self._is_foreign(counts):
+            counts = [self._keep_kinds(count) for count in counts]
+            lengths = [1] * len(runs)
         scores = score_counts(counts, lengths)
         self._drop_repetitions(runs, scores)
         best = max(scores, default=0.0)
@@ -278,6 +281,19 @@ class _Ranking:
             elif repeats[n]:
                 scores[n] += best
         return _order(runs, scores)
+
+    def _is_foreign(self, counts: Sequence[Mapping[str, float]]) -> bool:
+        """Return whether the page is in another language than the question: it has no
+        word of what this is about, and few of its function words.
+        """
+        forms = self._question.forms
+        shared = forms.intersection(chain.from_iterable(counts))
+        if not forms - self._aside or shared - self._aside:
+            return False
+        return 2 * len(shared) < len(forms & self._aside)
+
+    def _keep_kinds(self, count: Mapping[str, float]) -> dict[str, float]:
+        return {kind: n for kind, n in count.items() if kind in self._kinds}
 
     def _is_repeated(self, terms: Sequence[str]) -> bool:
         """Return whether a text with *terms* has the question word by word."""

@@ -18,6 +18,7 @@ _ALONE = {"heading", "item"}  # each line is a block
 _HEADING = re.compile(r"#{1,6}[ \t]")
 _ITEM = re.compile(r"[ \t>]{0,60}(?:[-*+]|\d{1,9}[.)])[ \t]")
 _ROW = re.compile(r"[ \t>]{0,60}\|")
+_EMPTY_CELL = re.compile(r"[ \t>]{0,60}\|[ \t]{0,60}\|")  # goes on with the row above
 _RULE = re.compile(r"[ \t>]{0,60}\|[-:| \t]++")
 _FENCE = re.compile(r"([ >]{0,60}(?:[-*] |\d{1,9}\. )?)(`{3,}|~{3,})")
 _BLANK = re.compile(r"(?:[ \t]*\n)*")
@@ -202,8 +203,11 @@ def _table(
                 frame = Frame(start, end, text[start:head])
             yield Piece(start, head, path, leads=True, frame=frame)
             del rows[:2]
+    has_name = False
     for here, there in rows:
-        yield Piece(here, there, path, frame=frame)
+        is_nameless = _EMPTY_CELL.match(text, here, there) is not None
+        yield Piece(here, there, path, frame=frame, tied=is_nameless and has_name)
+        has_name = not is_nameless
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[Part]:
