@@ -309,7 +309,8 @@ def test_what_waits_transparent_for_its_animation_is_read_if_it_is_more_than_is_
     None
 ):
     parts = "".join(
-        f"<div style='opacity:0'><h2>Part {n}</h2><p>{SEEN}</p></div>" for n in range(4)
+        f"<div style='opacity:0'><h2>Part {n}</h2><p>{SEEN} {n}</p></div>"
+        for n in range(4)
     )
     page = read_html(
         f"<main><h1>Safety</h1>{parts}</main>".encode(), "https://example.org/"

@@ -110,8 +110,8 @@ def read_html(
     content, strays = drop_strays(
         blocks, choice.content, facts.title, is_article=is_article
     )
-    text = _write(blocks, content, facts.base, links)
     content = drop_headings(blocks, content)
+    text = _write(blocks, content, facts.base, links)
     length = sum(map(len, compress(blocks.block_texts, content)))
     if length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts):
         markup = markup_from_data(facts, comments=choices.get("comments") != "drop")
