@@ -161,3 +161,10 @@ def test_code_is_kept_behind_a_few_words(between):
     assert code in content_of(
         f"<p>Print the timetable first.</p>{between}<pre>{code}</pre>"
     )
+
+
+@pytest.mark.parametrize("between", ["", "<button>Copy</button>", "<p>toml</p>"])
+def test_code_keeps_the_name_of_its_file(between):
+    assert "fares/ferry.toml\n" in content_of(
+        f"<div><span>fares/ferry.toml</span>{between}<pre>crowns = 4</pre></div>"
+    )

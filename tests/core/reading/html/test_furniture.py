@@ -122,6 +122,10 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
         ("<p><span>Loaves</span><span class=b>35 a day</span>", "Loaves 35 a day"),
         ("<p><a href=/a>rye</a><a href=/b>spelt</a>", "rye spelt"),
         ("<p><a href=/a>[1]</a><a href=/b>[2]</a>", "[1][2]"),
+        ("<p><span>Width</span><span>33 cm</span>", "Width 33 cm"),
+        ("<p><span>120</span><span>34</span>", "120 34"),
+        ("<p><span>12</span><span>loaves</span>", "12 loaves"),
+        ("<p><span>1</span><span>2</span><span>st</span>", "12st"),
         ("<p><span class=a>W</span><span class=b>33</span>", "W33"),
         ("<p><span class=a>12.</span><span class=b>5</span>", "12.5"),
         ("<p><span>the old Mac</span><span>Book</span>", "the old MacBook"),
@@ -273,6 +277,11 @@ def test_braces_of_a_formula_are_written_as_such():
         ("<form><label for=c>2 eggs</label><input type=checkbox id=c></form>", [True]),
         ("<div><label for=n>Full name</label><input id=n></div>", [True]),
         ("<form><label>Rye</label></form>", [True]),
+        (
+            "<form><label>Name<input></label><label>Land<select></select></label></form>",
+            [False, False],
+        ),
+        ("<form><label><input type=radio>2 eggs</label></form>", [True]),
     ],
 )
 def test_labels_of_the_fields_of_a_form_are_no_content(form, expected):

@@ -96,6 +96,14 @@ def test_a_part_that_was_not_sent_is_missing(selector):
     ).notes == (NOT_SENT,)
 
 
+def test_an_offer_in_place_of_the_text_is_no_content():
+    offer = "<div class='box paid'><h3>Lights plus</h3><p>Cancel at any time.</p></div>"
+    read = page(article(False, hasPart=part(".paid")), body=offer)
+
+    assert read.notes == (NOT_SENT,)
+    assert "Cancel" not in read.content
+
+
 @pytest.mark.parametrize(
     ("has", "body"),
     [

@@ -35,6 +35,10 @@ _MARK = re.compile(r"\s*(?:\d{1,3}|[a-z]|[*†‡§¶]{1,3})\s*")
 _HAN = "\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6"
 _FIRST_HAN = _HAN[0]
 _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
+_FACT = re.compile(
+    r"[^\W\d_]{3,40}\x00\d[\d.,]{0,20}(?: ?[^\W\d_]{1,10})?"
+    r"|\d{1,20}\x00[^\W\d_]{3,40}|\d{2,20}\x00\d{2,20}"
+)
 _BOXES = frozenset({"checkbox", "radio"})
 _CODES = frozenset({"pre", "code"})
 
@@ -155,7 +159,8 @@ def part_sentences(outline: TextBlocks) -> None:
         return
     in_code = outline.inside(*_CODES)
     for run in compress(count(), map(spans.__contains__, outline.run_elements)):
-        if run == 0 or not _begins_anew(texts[run]):
+        is_new = _begins_anew(texts[run]) or texts[run - 1].isdecimal()
+        if run == 0 or not is_new:
             continue
         last = texts[run - 1][-1:]
         if not last.islower() and not last.isdecimal():
@@ -223,7 +228,8 @@ def _is_sentence(outline: TextBlocks, run: int) -> bool:
 
 def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     """Return whether a ``<span>`` follows another one, and each is several words, or
-    they are a name and its value, or two numbers, in spans of their own kinds.
+    they are a name and its value, or two numbers, in spans of their own kinds; or they
+    are nothing but a word and a number, or two numbers of several digits.
 
     A letter or word of its own may be a part of a longer word.
     """
@@ -231,6 +237,8 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     if before == span:
         return False
     name, value = outline.run_texts[run - 1 : run + 1]
+    if _FACT.fullmatch(f"{name}\0{value}"):
+        return True
     is_number = value[:1].isdecimal() and ":" not in value[1:3]  # not a time
     is_long = min(len(name.split()), len(value.split())) >= _MIN_WORDS_OF_ITEM
     if is_long and not is_number:
@@ -308,16 +316,23 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Leave out the labels of the fields of a form, checkboxes excepted: they may be
     items of a list.
     """
-    if "form" not in outline.names or "for" not in outline.attribute_names:
+    if "form" not in outline.names or "label" not in outline.names:
         return content
     forms = outline.inside("form")
     fields = map(outline.attributes.__getitem__, outline.described)
     boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
-    rest = content.copy()
-    for block, element in enumerate(outline.block_elements):
-        if outline.names[element] != "label" or not forms[element]:
-            continue
-        target = outline.attributes[element].get("for")
-        if target and target not in boxes:
-            rest[block] = False
-    return rest
+    labels: dict[int, str] = {}  # the field of each
+    holders = outline.inside("label")
+    for label in outline.named({"label"}):
+        if forms[label]:
+            labels[label] = outline.attributes[label].get("for") or ""
+    for field in outline.named({"input"}):
+        if outline.attributes[field].get("type") in _BOXES:
+            labels.pop(holders[field], None)
+    labels = {label: field for label, field in labels.items() if field not in boxes}
+    if len(labels) == 1 and "" in labels.values():
+        return content
+    return [
+        keep and holders[element] not in labels
+        for keep, element in zip(content, outline.block_elements, strict=True)
+    ]

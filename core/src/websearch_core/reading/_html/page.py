@@ -33,7 +33,7 @@ from .structured_data import lacks_article, markup_from_data
 from .text_blocks import TextBlocks
 from .together import drop_headings
 from .tree import build_tree
-from .walls import find_wall, wall_notes
+from .walls import NOT_SENT, drop_offer, find_wall, wall_notes
 
 # characters: a page with less text may have more in its structured data
 _MIN_LENGTH = 120
@@ -104,6 +104,8 @@ def read_html(
     page_data, doubts = read_data(facts, kind, blocks)
     choices = default_choices(kind, comments, reviews)
     content = select_content(blocks, facts.place, facts)
+    if wall == NOT_SENT:
+        content = drop_offer(blocks, content, facts)
     beside = {"comments"} if comments is None else frozenset[str]()
     choice = choose_responses(blocks, content, facts, choices, beside)
     is_article = (kind or facts.og_type) == "article"

@@ -12,6 +12,7 @@ from .model import ContentModel, load_model
 from .stated import keep_stated
 from .together import (
     drop_copies,
+    drop_headings,
     drop_repeats,
     fill_headings,
     keep_code,
@@ -65,7 +66,11 @@ def select_content(
     content = _drop_machine_text(outline, content, sizes)
     content = keep_code(outline, drop_fields(outline, content))
     content = keep_stated(outline, content, facts)
-    content = whole_panels(outline, fill_headings(outline, content))
+    whole = fill_headings(outline, content)
+    content = drop_fields(outline, whole)
+    if content != whole:  # a form may be all that a heading is over
+        content = drop_headings(outline, content)
+    content = whole_panels(outline, content)
     content = whole_lists(outline, keep_sources(outline, content))
     content = _keep_headline(outline, content, sizes, facts.title)
     content = drop_copies(outline, drop_repeats(outline, content))

@@ -3,6 +3,7 @@ a row, a heading and its text, a control and what it opens, code and what announ
 """
 
 from __future__ import annotations
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress, count
@@ -25,6 +26,8 @@ _MIN_COPY_LENGTH = 40  # characters
 _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _ANNOUNCES = (":", "：")  # noqa: RUF001 - at the end of a text before code
+_FILE_NAME = re.compile(r"(?:[\w.-]{1,60}/){0,10}[\w.-]{1,60}\.[A-Za-z]\w{0,5}")
+_MAX_ABOVE_CODE = 4  # texts from the name of a file to its code
 _MAX_BETWEEN = 6  # short texts between kept text and code: labels, names of files
 _MAX_ITEM_LENGTH = 1_000  # characters: longer ones are posts
 _MAX_SECTION_LENGTH = 600  # characters below a heading
@@ -64,7 +67,19 @@ def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
         between += step
         if between > _MAX_BETWEEN:
             codes = []
+    _keep_names(outline, whole)
     return whole
+
+
+def _keep_names(outline: TextBlocks, content: list[bool]) -> None:
+    """Keep the name of a file right above its code, whatever button is between."""
+    name = -_MAX_ABOVE_CODE
+    for block, text in enumerate(outline.block_texts):
+        if outline.block_names[block] != "pre":
+            if _FILE_NAME.fullmatch(text):
+                name = block
+        elif content[block] and block - name < _MAX_ABOVE_CODE:
+            content[name] = True
 
 
 def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:

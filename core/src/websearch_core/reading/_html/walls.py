@@ -107,6 +107,16 @@ def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
     return NOT_FREE
 
 
+def drop_offer(outline: TextBlocks, content: list[bool], facts: Metadata) -> list[bool]:
+    """Leave out what stands where the text for subscribers would: an offer."""
+    selectors = _selectors(chain.from_iterable(map(_parts, facts.linked.things)))
+    names = {selector[1:] for selector in selectors}
+    marks = {mark for mark in set(outline.marks) if not names.isdisjoint(mark.split())}
+    offers = outline.by_block(outline.holders({*outline.marked(marks)} - {0}))
+    rest = [keep and not offer for keep, offer in zip(content, offers, strict=True)]
+    return rest if any(rest) else content
+
+
 def _statements(facts: Metadata) -> Iterator[Thing]:
     """Yield the things that speak for the whole page: not the articles that it only
     lists.
