@@ -1,13 +1,11 @@
 """Read Office documents and e-books, each kind with its own reader.
 
-Word files and e-books are HTML on the way, which our own writer writes; slides are
-converted by markitdown, and workbooks read by openpyxl. The libraries belong to the
-extra ``office``.
+Word files, slides and e-books are HTML on the way, which our own writer writes;
+workbooks are read by openpyxl. The libraries belong to the extra ``office``.
 """
 
 from __future__ import annotations
 import re
-from io import BytesIO
 from typing import Any
 from xml.sax.saxutils import unescape
 
@@ -30,6 +28,7 @@ from .._types import (
 )
 from .archive import Unpacked, unpack
 from .book import read_book
+from .slides import read_slides
 from .text import TOO_LONG
 from .word import read_word
 from .workbook import count_uncalculated, read_sheets
@@ -38,7 +37,6 @@ _MAX_TAGS = 250_000  # the converters take thirty microseconds for each
 _MAX_SHEET_TAGS = 1_000_000  # more, since workbooks are read as a stream
 _MAX_CHARACTERS = 1_000_000
 _MAX_SOURCE_LENGTH = 4_000_000  # characters of HTML
-_SLIDE = re.compile(r"^<!-- Slide number: (\d{1,6}) -->$", re.MULTILINE)
 _FACT = re.compile(
     r"<(dc:(?:title|creator|description|date|language)|dcterms:(?:created|modified))\b"
     r"[^>]{0,300}>([^<]{1,5000})"
@@ -114,20 +112,11 @@ def _read_book(unpacked: Unpacked, document: Document) -> Page:
 
 
 def _read_slides(unpacked: Unpacked, document: Document) -> Page:
-    """Call markitdown's converter directly.
-
-    Its main class loads a model to guess the type, which we know.
-    """
-    from markitdown import StreamInfo
-    from markitdown.converters import PptxConverter
-
-    archive = _show_once(unpacked.packed())
-    converter: Any = PptxConverter
-    text = converter().convert(archive, StreamInfo(mimetype=PPTX)).markdown
-    # slides like the pages of a PDF: numbered headings, with the titles below
-    text = re.sub(r"^# ", "### ", text, flags=re.MULTILINE)
-    text = _SLIDE.sub(r"## Slide \1\n", text)
-    return make_page(document.url, PPTX, text)
+    slides = read_slides(unpacked.packed(), _MAX_SOURCE_LENGTH)
+    notes: tuple[str, ...] = ()
+    if slides.hidden:
+        notes = (f"{quantity(slides.hidden, 'hidden slide')} left out",)
+    return make_page(document.url, PPTX, slides.text, notes=notes)
 
 
 _READERS = {
@@ -136,26 +125,6 @@ _READERS = {
     PPTX: _read_slides,
     XLSX: _read_workbook,
 }
-
-
-def _show_once(archive: BytesIO) -> BytesIO:
-    """Return a presentation that shows each slide once.
-
-    A few bytes show it again, and each time is converted.
-    """
-    from pptx import Presentation
-
-    deck = Presentation(archive)
-    entries = deck.slides.element
-    by_slide = {deck.part.related_part(entry.rId): entry for entry in reversed(entries)}
-    first = set(by_slide.values())
-    if len(first) < len(entries):
-        for entry in [entry for entry in entries if entry not in first]:
-            entries.remove(entry)
-        archive = BytesIO()
-        deck.save(archive)
-    archive.seek(0)
-    return archive
 
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:
