@@ -8,6 +8,7 @@ from websearch_core.reading import read_bytes
 from websearch_core.reading._html.blocks import find_blocks
 from websearch_core.reading._html.parse import parse
 from websearch_core.reading._html.together import (
+    drop_actions,
     drop_copies,
     drop_headings,
     drop_repeats,
@@ -216,3 +217,17 @@ def nested(html: str, levels: int) -> str:
 )
 def test_a_copy_for_narrow_screens_is_left_out(html, content, expected):
     assert decide(drop_copies, f"<main>{html}</main>", content) == expected
+
+
+@pytest.mark.parametrize(
+    ("html", "content", "expected"),
+    [
+        ("<h3>Low tide walk</h3><button>Save this event: Low tide walk", "11", "10"),
+        ("<h3>Oil for lamps</h3><p>9 EUR<button>Add Oil for lamps now", "111", "110"),
+        ("<h3>Low tide walk</h3><button>About Low tide walk", "11", "11"),
+        ("<h3>Low tide walk</h3><button>Who may join us?", "11", "11"),
+        ("<button>Save this event: Low tide walk</button><p>Low tide walk", "11", "11"),
+    ],
+)
+def test_a_button_for_what_stands_before_it_is_left_out(html, content, expected):
+    assert decide(drop_actions, f"<main>{html}", content) == expected

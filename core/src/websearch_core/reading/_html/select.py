@@ -11,6 +11,7 @@ from .furniture import drop_fields
 from .model import ContentModel, load_model
 from .stated import keep_stated
 from .together import (
+    drop_actions,
     drop_copies,
     drop_headings,
     drop_repeats,
@@ -74,7 +75,8 @@ def select_content(
     content = whole_lists(outline, keep_sources(outline, content))
     content = _keep_headline(outline, content, sizes, facts.title)
     content = drop_copies(outline, drop_repeats(outline, content))
-    return whole_rows(outline, keep_labels(outline, content))
+    content = keep_labels(outline, drop_actions(outline, content))
+    return whole_rows(outline, content)
 
 
 def _judge(

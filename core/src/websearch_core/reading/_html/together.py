@@ -20,6 +20,9 @@ _DIVISIONS = frozenset({"div", "section"})
 _MAX_LEVELS = 8  # from a text to the part of the page that is a copy
 _MAX_NESTED = 8  # items around a text, each in the other
 _MIN_COPIED = 3  # blocks
+_MIN_ACTION = 2  # words of a button besides what it names
+_MIN_NAME = 8  # characters of what it names
+_MAX_BEFORE = 12  # texts between both
 _MIN_PANELS = 2  # of an accordion
 _MIN_COPIES = 3  # of a text that stands on each card, or in each row
 _MIN_COPY_LENGTH = 40  # characters
@@ -224,8 +227,7 @@ def _find_menus(
     """
     sizes = [_measure(outline, item) for item in items]
     linked = [sum(map(outline.block_linked.__getitem__, item)) for item in items]
-    kept = sum(compress(sizes, is_item))
-    is_text = 2 * sum(compress(linked, is_item)) < kept
+    is_text = 2 * sum(compress(linked, is_item)) < sum(compress(sizes, is_item))
     if not is_text or max(compress(sizes, is_item)) <= _MAX_ITEM_LENGTH:
         return [False] * len(items)
     return [2 * links >= size for links, size in zip(linked, sizes, strict=True)]
@@ -368,7 +370,8 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
         text = outline.block_texts[block]
         parent = outline.parents[element]
         is_verbatim = outline.names[element] in _VERBATIM
-        if holder in posts and len(text) >= _LONG and not is_verbatim:
+        is_prose = len(text) >= _LONG and not is_verbatim
+        if is_prose and holder in posts:
             once[block] = posted.setdefault((holder, text), parent) == parent
         if holder:
             text = list_texts[holder]
@@ -418,6 +421,33 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
             for block in copies:
                 once[block] = False
     return once
+
+
+def drop_actions(outline: TextBlocks, content: list[bool]) -> list[bool]:
+    """Leave out buttons that do something with what a text before them names, such as
+    "Save this event: Low tide".
+    """
+    if "button" not in outline.block_names:
+        return content
+    rest = content.copy()
+    for block in compress(count(), content):
+        if outline.block_names[block] == "button":
+            before = outline.block_texts[max(0, block - _MAX_BEFORE) : block]
+            rest[block] = not _names_any(outline.block_texts[block], before)
+    return rest
+
+
+def _names_any(button: str, texts: list[str]) -> bool:
+    """Return whether a button has one of some texts, and says what it does with it."""
+    for text in texts:
+        if not _MIN_NAME <= len(text) < len(button) <= _MAX_SECTION_LENGTH:
+            continue
+        if text not in button:
+            continue
+        action = button.replace(text, " ", 1)
+        if len(action.split()) >= _MIN_ACTION:
+            return True
+    return False
 
 
 def _find_parts(outline: TextBlocks, content: list[bool]) -> dict[int, list[int]]:
