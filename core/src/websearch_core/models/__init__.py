@@ -414,7 +414,7 @@ class Page(Value):
         rest: What else a person sees on a whole page, as a reader returns it, menus
             left out: `query` and `find` search it too. The beginning of a page, as
             `WebSearch.read` returns it, has those passages of it that state something
-            which ``content`` lacks, 1,500 characters at most; other parts have none.
+            which ``content`` lacks, 2,000 characters at most; other parts have none.
         content_length: Characters in ``content``.
         original_length: Characters in the whole text.
         offset: Where ``content`` begins in the whole text, or where the text that

@@ -14,7 +14,7 @@ from .._markdown.sanitizer import is_safe
 from .asked import kinds_stated
 from .window import without_targets
 
-MAX_LENGTH = 1_500  # characters
+MAX_LENGTH = 2_000  # characters
 _CONTACTS = ["address", "phone", "email", "hours"]
 # In a notice, other numbers are those of a register.
 _PLACES = ["address", "email"]
@@ -25,7 +25,9 @@ _COUNT = re.compile(r"[\d@]")
 _WORD = re.compile(r"[^\W\d_]{3}")
 _MARKUP = str.maketrans("", "", "\\*`")
 _MAX_LINE_LENGTH = 200  # characters: a longer line is prose
-_MAX_FACT_LENGTH = 500  # of prose with a contact or an amount
+_MAX_FACT_LENGTH = 500  # of prose with a contact or an amount, or of labels
+_LABEL = ": "
+_LABELS = 3  # in a line that is no prose: "Iron: 7 mg, Zinc: 3 mg, Salt: 2 g"
 _MAX_NOTICE_LENGTH = 120
 _MAX_TRIES = 100  # passages that are compared with the main text
 
@@ -89,7 +91,9 @@ def _is_worth(line: str) -> bool:
         return bool(kinds_stated(line, _PLACES))
     if len(line) <= _MAX_LINE_LENGTH:
         return True
-    return len(line) <= _MAX_FACT_LENGTH and _rank(line) <= _Rank.AMOUNT
+    if len(line) > _MAX_FACT_LENGTH:
+        return False
+    return line.count(_LABEL) >= _LABELS or _rank(line) <= _Rank.AMOUNT
 
 
 def _rank(text: str) -> _Rank:
