@@ -55,6 +55,10 @@ TABS = [
         f"<div><ul class=tabs><li><a href='#f'>Families</a><li><a href='#c'>Cyclists</a></ul></div>"
         f"<div><div id=f><p>{FIRST}</div><div id=c><p>{SECOND}</div></div>"
     ),
+    (
+        f"<nav><a href='#f'>Families</a> <a href='#c'>Cyclists</a></nav>"
+        f"<div id=f><p>{FIRST}</div><div id=c><p>{SECOND}</div>"
+    ),
     # buttons that are alike, each before its panel
     (
         f"<button class=b>Families</button><div><p>{FIRST}</div>"

@@ -53,7 +53,20 @@ CROSS = "<i class='fa fa-times' aria-hidden=true></i>"
             "<ul><li><b class=c></b>Tea<li><i class=x></i><span class=sr-only>Not available:</span> Soap</ul>",
             "- Not available: Soap",
         ),
-        ("<ul><li>Tea<li class=unavailable>Soap</ul>", "- Tea\n- ~~Soap~~"),
+        ("<ul><li>Tea<li class=unavailable>Soap</ul>", "- Tea\n- ✗ Soap"),
+        (
+            "<ul><li class=row--included>Tea<li class=row--excluded>Soap</ul>",
+            "- Tea\n- ✗ Soap",
+        ),
+        ("<ul><li class=yes>Tea<li class=no>Soap</ul>", "- ✓ Tea\n- ✗ Soap"),
+        (
+            "<ul><li><i aria-hidden=true>✅</i> Tea<li><img alt='❌'> Soap</ul>",
+            "- ✓ Tea\n- ✗ Soap",
+        ),
+        (
+            "<dl><dt>Tea<dd><i class=icon-ok></i><dt>Soap<dd><i class=icon-x></i></dl>",
+            "Tea\n: ✓\n\nSoap\n: ✗",
+        ),
         ("<ul><li style='text-decoration:line-through'>Soap</ul>", "- ~~Soap~~"),
         ("<p>Now <span class=line-through>9 €</span> 7 €</p>", "Now ~~9 €~~ 7 €"),
         (

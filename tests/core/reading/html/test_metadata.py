@@ -577,6 +577,8 @@ PUBLISHER = {"publisher": {"@type": "Organization", "name": "Tidal Media"}}
         + meta(generator="Pageworks 3 (free)"),
         meta(og__type="article", author="Sea News"),
         meta(og__type="article", author="Webmaster"),
+        linked(ARTICLE | {"author": ".byline a"}),
+        linked(ARTICLE | {"author": "%AUTHOR%"}),
         meta(og__type="article", author="Staff Writer"),
         # of the template, and on no article
         meta(author="Brook & Daughters, design studio"),
@@ -1026,6 +1028,13 @@ def test_a_day_before_the_web_is_the_subject_unless_it_says_more(
     assert (page.published is not None) == is_stated
 
 
+def test_who_sells_a_product_is_not_its_author() -> None:
+    product = {"@type": "Product", "name": "Kelp forests", "offers": {"price": 9}}
+    body = f"{HEADLINE}<p>by <a class=author>Ada Lovelace</a></p>{PROSE}"
+
+    assert read(linked(product), body).author is None
+
+
 def test_the_day_of_an_event_is_not_that_of_its_page():
     event = {"@type": "DanceEvent", "name": "Kelp ball", "startDate": "2026-05-04"}
     body = f"<h1>Kelp ball</h1><p>4 May 2026</p>{PROSE}"
@@ -1039,6 +1048,8 @@ def test_the_day_of_an_event_is_not_that_of_its_page():
     [
         "<ol class=comments><li><p class=author>Ada</p>4 May 2026</ol>",
         "<div id=disqus_thread><p>Posted by Ada Lovelace on 4 May 2026</p></div>",
+        "<div class=related-stories><b>By Ada</b><p>4 May 2026</p></div>",
+        "<p class=byline>Photos: Ada Lovelace</p>",
         "<div class='js-Reviews-list'><b>By Ada</b><p>4 May 2026</p></div>",
         "<div class='comment-list'><b>By Ada</b><time datetime=2026-05-04>now</time></div>",
     ],

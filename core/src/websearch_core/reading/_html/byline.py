@@ -88,6 +88,9 @@ _CELLS = frozenset({"td", "th"})
 _OTHERS = re.compile(
     r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE
 )
+_RELATED = re.compile(
+    r"(?<![a-z])(?:related|recommend(?:ed|ations?)|similar|read-?next|see-?also)(?![a-z])"
+)
 # Common names of classes: byline, post-author, authorName, c-author__name, username.
 _BY_CLASS = re.compile(
     r"(?:^|[\s_-])(?:post|entry|article|page|blog|story|meta|c|m)?[_-]*(?:authors?|by-?line|writers?|user-?name|posted-?by)"
@@ -167,7 +170,7 @@ _YEAR = re.compile(r"[12]\d{3}")
 # As in "Published on 4.5.26 at 7:39": a short date is ambiguous, but no name.
 _DATED = re.compile(r"\d[./-]\d|\d:\d\d")
 _NO_NAME = re.compile(
-    r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
+    r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|^[.#%$]|^[^\W\d_]+:\s|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
     r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor"
     r"|user-?name|name|webmaster|super ?user|root|system|default)$"
     r"|^(?:share|follow|more|reviews?|home|category|google\+?)$"
@@ -652,7 +655,7 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
         tag = node.tag or ""
         is_seen = node.is_element_node and tag not in _UNSEEN
         if is_seen and is_below:
-            is_seen = not _has_comments(node)
+            is_seen = not _is_beside_page(node)
         if is_seen:
             yield node, tag, is_below
         elif node.is_text_node and not node.is_empty_text_node:
@@ -660,11 +663,11 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
         node = _following(node, inside=is_seen)
 
 
-def _has_comments(node: LexborNode) -> bool:
-    """Return whether an element has what readers or buyers wrote."""
+def _is_beside_page(node: LexborNode) -> bool:
+    """Return whether an element has what readers wrote, or leads to other pages."""
     marks = node.attributes.get("class") or node.attributes.get("id") or ""
     marks = marks[:_MAX_LINE_LENGTH].lower()
-    return any(pattern.search(marks) for pattern in (COMMENTS, REVIEWS))
+    return any(pattern.search(marks) for pattern in (COMMENTS, REVIEWS, _RELATED))
 
 
 def _following(node: LexborNode, *, inside: bool) -> LexborNode | None:

@@ -242,8 +242,9 @@ class _Finder:
             if (outline.attributes[link].get("href") or "#")[0] != "#":
                 continue
             item = outline.parents[link]
-            is_whole = outline.ends[item] == outline.ends[link]
-            if outline.names[item] == "li" and is_whole:
+            if outline.names[item] != "li":
+                menus[item].append(link)
+            elif outline.ends[item] == outline.ends[link]:
                 menus[outline.parents[item]].append(link)
         for menu, links in islice(menus.items(), _MAX_MENUS):
             if outline.child_counts[menu] != len(links) or len(links) < _MIN_TABS:

@@ -34,9 +34,13 @@ _SIGNS = {
     **dict.fromkeys(
         "check checkmark tick ok yes done included available true".split(), _TICK
     ),
+    **dict.fromkeys("✗✘✖❌❎", _CROSS),
+    **dict.fromkeys("✓✔☑✅", _TICK),
 }
 _SIGN_WORDS = frozenset(_SIGNS)
 # Parts of the names of classes and glyphs that say how an icon looks, or whose it is.
+_DRAWN = frozenset("✗✘✖❌❎✓✔☑✅")
+_VARIANT = "\ufe0f"  # asks for the coloured form of a sign
 _STYLES = frozenset(
     "fa fas far fal fab icon icons ico bi mdi ti glyphicon circle square mark large lg "
     "sm o off solid thin light bold alt svg img sign outline outlined fill filled 2 3 "
@@ -50,7 +54,7 @@ _APART = {code: " " for code in range(128) if not chr(code).isalnum()}
 _STATE = re.compile(rf"(?:{PHRASES['yes or no']})[.:]?", re.IGNORECASE)
 # of an item
 _MISSING = re.compile(
-    r"(?<![\w-])(?:is-)?(?:not-?available|unavailable|not-?included|excluded)(?![\w-])"
+    r"(?:(?<![\w-])(?:is-)?|(?<=--))(?:not-?available|unavailable|not-?included|excluded)(?![\w-])"
 )
 _STRUCK = re.compile(
     r"(?<![\w:-])(?:line-through|strike-?through|(?:is-)?(?:crossed|struck)(?:-out)?)(?![\w-])"
@@ -64,6 +68,7 @@ _LABELS = ("aria-label", "alt", "title")
 _NAMING = frozenset({*_LABELS, "src"})
 _MAX_LABEL_LENGTH = 100  # characters of what a picture shows
 _FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
+_MAX_DRAWN = 10  # characters of a sign, and white space
 _MAX_MARKS = 300  # characters of classes, or of an address
 _MAX_LEVELS = 4  # from an icon to what has its text
 _MAX_RUNS = 20  # pieces of white space beside an icon
@@ -121,12 +126,16 @@ def sign_of(node: LexborNode) -> str:
     sign = _read_sign(marks)
     if sign and not says_something(node):
         return sign
-    return ""
+    drawn = text_of(node, _MAX_DRAWN)[:_MAX_DRAWN].strip().rstrip(_VARIANT)
+    return _SIGNS[drawn] if drawn in _DRAWN else ""
 
 
 @lru_cache(maxsize=512)
 def _read_sign(marks: str) -> str:
     """Return the sign that one of some words means, such as ``fa-times-circle``."""
+    drawn = marks.strip().rstrip(_VARIANT)
+    if drawn in _DRAWN:
+        return _SIGNS[drawn]
     lower = marks.lower()
     if _SIGN_WORDS.isdisjoint(_PART.findall(lower)):
         return ""
@@ -144,13 +153,8 @@ def says_state(label: str) -> bool:
 
 
 def find_struck(outline: TextBlocks) -> set[int]:
-    """Return the elements that their style crosses out, or a class that says so, and
-    items whose class says that they are missing.
-    """
+    """Return the elements that their style crosses out, or a class that says so."""
     struck = {*outline.marked(outline.find_marks(_STRUCK, _STRUCK_HINTS))}
-    for item in outline.marked(outline.find_marks(_MISSING, _MISSING_HINTS)):
-        if outline.names[item] == "li":
-            struck.add(item)
     if "style" in outline.attribute_names:
         for element in outline.described:
             style = outline.attributes[element].get("style")
@@ -174,6 +178,12 @@ def write_icons(outline: TextBlocks) -> None:
         labels = {
             element: label for element, label in labels.items() if label not in _BOTH
         }
+    missing = {
+        element: _CROSS
+        for element in outline.marked(outline.find_marks(_MISSING, _MISSING_HINTS))
+        if outline.names[element] == "li"
+    }
+    labels |= missing
     if not labels:
         return
     places = _Places(outline)
@@ -185,7 +195,8 @@ def write_icons(outline: TextBlocks) -> None:
     follows: dict[int, bool] = {}  # whether the icons of an element follow its texts
     written: set[int] = set()
     for icon in icons:
-        if icon.label in _BOTH and not signs[outline.parents[icon.holder]] >= _BOTH:
+        is_sure = icon.label not in _BOTH or icon.element in missing
+        if not is_sure and not signs[outline.parents[icon.holder]] >= _BOTH:
             continue
         is_after = follows.setdefault(icon.holder, icon.before >= 0)
         run = icon.before if is_after else icon.after
@@ -226,8 +237,12 @@ def _find_labels(outline: TextBlocks) -> dict[int, str]:
     signs = _read_signs({*outline.marks})
     if _BOTH.issubset(signs.values()):
         for element in outline.marked({mark for mark in signs if signs[mark]}):
-            if outline.names[element] in ICONS:
-                labels.setdefault(element, signs[outline.marks[element]])
+            sign = signs[outline.marks[element]]
+            if outline.names[element] in ICONS and element not in labels:
+                labels[element] = sign
+                outline.attributes[element] = {"aria-label": sign}
+            elif outline.names[element] == "li":
+                labels[element] = sign
     return {element: label for element, label in labels.items() if label}
 
 
@@ -278,7 +293,10 @@ class _Places:
         button, or stands beside nothing.
         """
         outline = self._outline
-        if self._buttons[element] or self._next(element, element) >= 0:
+        run = self._next(element, element)
+        if outline.names[element] == "li" and run >= 0:
+            return _Icon(element, label, element, -1, run)
+        if self._buttons[element] or run >= 0:
             return None
         holder = outline.parents[element]
         for _ in range(_MAX_LEVELS):

@@ -335,6 +335,8 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     near = read_byline(heading, sources.properties)
     if is_event(thing):  # what it shows is the day of the event
         near.published = None
+    if TYPES["products"] & types(thing):  # what it shows is who sells it
+        near.author = None
     site = f"{urlsplit(sources.url).hostname} {sources.site}"
     if near.author and _may_replace(near.author, authors, site):
         authors = house.without([near.author]) or authors

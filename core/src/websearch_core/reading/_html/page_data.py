@@ -335,6 +335,13 @@ def _first_text(data: JsonLd, things: Sequence[Thing], *keys: str) -> str | None
     return None
 
 
+def _read_day(data: JsonLd, things: Sequence[Thing], key: str) -> str | None:
+    day = _first_text(data, things, key)
+    if day is None or _NO_WORDS.search(day):
+        return None
+    return day
+
+
 def _read_event(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
     status_url = _first_text(data, things, "eventStatus") or ""
     status = split_words(status_url.rpartition("/")[2]).removeprefix("event ")
@@ -343,8 +350,8 @@ def _read_event(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
     place = inert(place_of(data, things[0], "location"), NAME_LENGTH)
     return {
         "kind": "event",
-        "start": _first_text(data, things, "startDate"),
-        "end": _first_text(data, things, "endDate"),
+        "start": _read_day(data, things, "startDate"),
+        "end": _read_day(data, things, "endDate"),
         "place": place or None,
         "availability": status or None,
     }

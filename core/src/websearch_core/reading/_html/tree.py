@@ -231,7 +231,8 @@ def _split_row(row: Element) -> None:
     lengths = map(len, chain.from_iterable(texts))
     if min(heights) < _MIN_LINES or max(lengths) > _MAX_LINE_LENGTH:
         return
-    if not any(all(map(_DIGIT.search, lines)) for lines in texts):
+    numbers = [sum(map(bool, map(_DIGIT.search, lines))) for lines in texts]
+    if max(numbers) < min(heights) - 1:
         return  # breaks within a text
     rows: list[Element | str] = []
     for lines in zip(*columns, strict=True):
