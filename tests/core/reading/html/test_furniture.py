@@ -122,6 +122,7 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
         ("<p><span>Loaves</span><span class=b>35 a day</span>", "Loaves 35 a day"),
         ("<p><a href=/a>rye</a><a href=/b>spelt</a>", "rye spelt"),
         ("<p><a href=/a>[1]</a><a href=/b>[2]</a>", "[1][2]"),
+        ("<p><a href=/a>r</a><a href=/a>ye</a>", "rye"),
         ("<p><span>Width</span><span>33 cm</span>", "Width 33 cm"),
         ("<p><span>120</span><span>34</span>", "120 34"),
         ("<p><span>12</span><span>loaves</span>", "12 loaves"),

@@ -172,7 +172,7 @@ def part_sentences(outline: TextBlocks) -> None:
 
 
 def part_links(outline: TextBlocks) -> None:
-    """Part a link from the one right before it."""
+    """Part a link from the one right before it, unless both lead to one page."""
     texts = outline.run_texts
     links = set(outline.named({"a"}))
     if not links:
@@ -180,6 +180,9 @@ def part_links(outline: TextBlocks) -> None:
     in_code = outline.inside(*_CODES)
     for run, (before, link) in enumerate(pairwise(outline.run_elements), 1):
         if before == link or not links.issuperset((before, link)):
+            continue
+        targets = [outline.attributes[place].get("href") for place in (before, link)]
+        if targets[0] == targets[1]:  # one word, linked twice
             continue
         if outline.parents[before] != outline.parents[link] or in_code[link]:
             continue

@@ -88,16 +88,17 @@ def find_lone_icon(item: LexborNode) -> dict[int, str]:
     """Return the name of the first picture of an item without text or links, by the
     number of its node.
     """
-    if says_something(item):
-        return {}
     first: dict[int, str] = {}
     waiting = [item.first_child]
-    for _ in range(_MAX_NODES):
-        if not waiting:
-            break
+    visited = 0
+    while waiting:
         node = waiting.pop()
         if node is None:
             continue
+        visited += 1
+        is_text = node.is_text_node and not node.is_empty_text_node
+        if is_text or visited > _MAX_NODES:
+            return {}
         waiting.append(node.next)
         if not node.is_element_node:
             continue

@@ -24,6 +24,7 @@ _MAX_CELLS = 5  # of a row with code, white space included
 _MIN_LINES = 3  # in each cell of a row
 _MAX_LINE_LENGTH = 60  # characters of one
 _DIGIT = re.compile(r"\d")
+_MAX_NUMBERS = 5_000  # elements with the numbers of lines
 _MIN_CELLS = 2  # of a row of code: its numbers and itself
 _INDENTS = frozenset({"ul", "ol", "blockquote", "dl", "menu", "dir"})
 _MAX_INDENTS = 12  # nested lists and quotations: each indents all lines inside
@@ -166,9 +167,10 @@ def build_tree(  # noqa: C901, PLR0912 - see above
         level = element.get("aria-level")
         # the level that browsers assume
         element.name = f"h{level}" if _LEVEL.fullmatch(level) else "h2"
+    rows_of_code: set[Element] = set()
     for code in codes:
         _drop_head_of_code(code)
-        _drop_numbers(code)
+        _drop_numbers(code, rows_of_code)
     for cell in cells:
         _name_icon(cell)
     for number in rows:
@@ -200,8 +202,10 @@ def _drop_head_of_code(block: Element) -> None:
         block.children = [code]
 
 
-def _drop_numbers(code: Element) -> None:
-    """Leave out the numbers of the lines of code, in the cell before it."""
+def _drop_numbers(code: Element, rows: set[Element]) -> None:
+    """Leave out the numbers of the lines of code, in the cell before it; *rows* are
+    those in which that was looked for.
+    """
     around = islice(_ancestors(code), _MAX_LEVELS)
     cell = next((element for element in around if element.name == "td"), None)
     row = None if cell is None else cell.parent
@@ -209,6 +213,11 @@ def _drop_numbers(code: Element) -> None:
         return
     cells = [child for child in row.children if isinstance(child, Element)]
     if len(cells) != _MIN_CELLS or cells[1] is not cell:
+        return
+    if row in rows:
+        return
+    rows.add(row)
+    if len([*islice(cells[0].elements(), _MAX_NUMBERS)]) == _MAX_NUMBERS:
         return
     numbers = cells[0].text().split()
     if numbers and numbers == [*map(str, range(1, len(numbers) + 1))]:
@@ -222,6 +231,8 @@ def _split_row(row: Element) -> None:
     cells = [child for child in row.children if isinstance(child, Element)]
     holder = row.parent
     if holder is None or {cell.name for cell in cells} != {"td"}:
+        return
+    if not all(map(_is_line, cells)):
         return
     columns = [_split_lines(cell) for cell in cells]
     heights = {len(lines) for lines in columns}
