@@ -63,7 +63,7 @@ def _write_slide(slide: Any, number: int) -> Iterator[str]:
 
 
 def _write_shape(shape: Any) -> Iterator[str]:
-    [properties] = shape.element.xpath(_PROPERTIES)[:1] or [{}]
+    properties: Any = next(iter(shape.element.xpath(_PROPERTIES)), {})
     if properties.get("hidden") in {"1", "true"}:
         return
     if hasattr(shape, "shapes"):

@@ -6,6 +6,7 @@ containers with their text.
 
 from __future__ import annotations
 from collections.abc import Iterator, Mapping
+from importlib import import_module
 from typing import Any, NamedTuple
 
 from .numbering import Item, Numbering
@@ -53,8 +54,7 @@ class Shown(NamedTuple):
 
 def show(parts: Mapping[str, bytes]) -> Shown:
     """Return the parts without hidden text, and with the numbers of paragraphs."""
-    from lxml import etree
-
+    etree: Any = import_module("lxml.etree")
     roots = _parse(parts)
     styles = Styles(_list_roots(roots, "styles"))
     lists = [*_list_roots(roots, "numbering")]
@@ -73,8 +73,7 @@ def show(parts: Mapping[str, bytes]) -> Shown:
 
 def _parse(parts: Mapping[str, bytes]) -> dict[str, Any]:
     """Return the roots of the parts that describe text, the main ones first."""
-    from lxml import etree
-
+    etree: Any = import_module("lxml.etree")
     parser = etree.XMLParser(recover=True, resolve_entities=False)
     roots: dict[str, Any] = {}
     for name, content in parts.items():

@@ -70,7 +70,8 @@ def read_sheets(unpacked: Unpacked, limit: int) -> Sheets:
     cells_left = _MAX_CELLS
     cut = False
     hidden_sheets = 0
-    for number, sheet in enumerate(book.worksheets, start=1):
+    sheets: list[Any] = book.worksheets
+    for number, sheet in enumerate(sheets, start=1):
         if sheet.sheet_state != "visible":
             hidden_sheets += 1
             continue
