@@ -246,3 +246,30 @@ def test_text_in_one_column_painted_by_words_is_read_by_lines():
     )
 
     assert words_of(read_bytes(pages(content), URL).content) == " ".join(lines).split()
+
+
+@pytest.mark.parametrize(
+    ("places", "above"),
+    [((50, 220, 420), True), ((50, 150, 400), True), ((60, 200, 340, 480), False)],
+)
+def test_a_table_across_two_columns_keeps_its_rows(places, above):
+    columns = [textwrap.wrap(" ".join(WORDS * 6), 42)[:8]] * 2
+    prose = [
+        f"BT /F1 10 Tf {x} {700 - 12 * row} Td ({line}) Tj ET"
+        for row in range(8)
+        for x, line in zip((50, 318), (column[row] for column in columns), strict=True)
+    ]
+    low = 560 if above else 760
+    cells = [
+        f"BT /F1 10 Tf {x} {low - 12 * row} Td ({row}{column}.5) Tj ET"
+        for row in range(4)
+        for column, x in enumerate(places)
+    ]
+    shown = prose + cells if above else cells + prose
+    content = read_bytes(pages("\n".join(shown).encode()), URL).content
+
+    for row in range(4):
+        numbers = [f"{row}{column}.5" for column in range(len(places))]
+        assert f"| {' | '.join(numbers)} |" in content
+    left, right = (" ".join(column) for column in columns)
+    assert f"{left} {right}" in " ".join(content.split())
