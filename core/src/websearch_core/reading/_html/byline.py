@@ -471,9 +471,7 @@ def _signature_of(node: LexborNode) -> str:
             break
         if _LABEL.fullmatch(line):  # what comes before is a section
             names.clear()
-        name = _BY.sub("", "".join(names))
-        is_glued = name[-1:].islower() and part[:1].isupper()
-        if is_glued and FULL_NAME.fullmatch(name):  # what the person is, or does
+        if _is_glued("".join(names), part):  # what the person is, or does
             break
         is_date = _after_date(line) == line and find_date(line) is not None
         if is_date and "".join(names).strip():
@@ -485,6 +483,14 @@ def _signature_of(node: LexborNode) -> str:
         else:
             names.append(part)
     return "".join(names)
+
+
+def _is_glued(byline: str, part: str) -> bool:
+    """Return whether a text follows a whole name without a space."""
+    name = _BY.sub("", byline)
+    if not name[-1:].islower() or not part[:1].isupper():
+        return False
+    return FULL_NAME.fullmatch(name) is not None
 
 
 def _ends_sentence(node: LexborNode, author: str | None) -> bool:
@@ -629,20 +635,25 @@ def _leads_on(heading: LexborNode, title: str) -> bool:
     return text not in title and title not in text
 
 
+def _find_top(headline: LexborNode) -> LexborNode:
+    """Return the part of a page that a headline and what is near it are in."""
+    top = headline
+    for _ in range(_ABOVE):
+        above = top.parent
+        if above is None or above.tag in {"body", "html", "main", None}:
+            break
+        top = above
+    return top
+
+
 def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
     """Yield the elements and texts around the headline, in the order of the page.
 
     Each comes with the name of the element, empty for text, and whether the headline
     has begun.
     """
-    start = headline
-    for _ in range(_ABOVE):
-        above = start.parent
-        if above is None or above.tag in {"body", "html", "main", None}:
-            break
-        start = above
     goal = headline.mem_id
-    node: LexborNode | None = start
+    node: LexborNode | None = _find_top(headline)
     remaining = _BEFORE
     is_below = False
     while node is not None and remaining:

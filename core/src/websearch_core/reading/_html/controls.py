@@ -237,16 +237,7 @@ class _Finder:
         which do not say by headings what they are.
         """
         outline = self._outline
-        menus: defaultdict[int, list[int]] = defaultdict(list)
-        for link in outline.named({"a"}):
-            if (outline.attributes[link].get("href") or "#")[0] != "#":
-                continue
-            item = outline.parents[link]
-            if outline.names[item] != "li":
-                menus[item].append(link)
-            elif outline.ends[item] == outline.ends[link]:
-                menus[outline.parents[item]].append(link)
-        for menu, links in islice(menus.items(), _MAX_MENUS):
+        for menu, links in islice(self._find_menus().items(), _MAX_MENUS):
             if outline.child_counts[menu] != len(links) or len(links) < _MIN_TABS:
                 continue
             panels = [*chain.from_iterable(map(self._targets, links))]
@@ -257,6 +248,20 @@ class _Finder:
             is_row = all(map(self._is_right_before, panels, panels[1:]))
             if is_row and not any(map(self._has_heading, panels)):
                 yield from zip(links, panels, strict=True)
+
+    def _find_menus(self) -> dict[int, list[int]]:
+        """Return the links to parts of the page, by what has them alone or as items."""
+        outline = self._outline
+        menus: defaultdict[int, list[int]] = defaultdict(list)
+        for link in outline.named({"a"}):
+            if (outline.attributes[link].get("href") or "#")[0] != "#":
+                continue
+            item = outline.parents[link]
+            if outline.names[item] != "li":
+                menus[item].append(link)
+            elif outline.ends[item] == outline.ends[link]:
+                menus[outline.parents[item]].append(link)
+        return menus
 
     def _switched(self, menu: int) -> list[int]:
         """Return the parts of the element after a list of tabs, if its class says that

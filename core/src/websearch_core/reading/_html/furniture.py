@@ -288,18 +288,27 @@ def join_marks(outline: TextBlocks) -> None:
         note = outline.parents[element]
         if outline.names[note] != "span" or other >= outline.ends[note]:
             continue
-        first = run + 1
-        while first < min(run + _MAX_MARKS, len(texts)) and texts[first] == texts[run]:
-            first += 1
-        last = first
-        while last < min(run + _MAX_RUNS, len(texts)):
-            if not note <= outline.run_elements[last] < outline.ends[note]:
-                break
-            last += 1
+        first, last = _find_note(outline, note, run)
         if first < last < run + _MAX_RUNS:
             texts[run + 1 : first] = [""] * (first - run - 1)
             texts[first] = f" ({texts[first].lstrip()}"
             texts[last - 1] = f"{texts[last - 1].rstrip()})"
+
+
+def _find_note(outline: TextBlocks, note: int, run: int) -> tuple[int, int]:
+    """Return where a note begins behind its marks, of which *run* is the first, and
+    where it ends.
+    """
+    texts = outline.run_texts
+    first = run + 1
+    while first < min(run + _MAX_MARKS, len(texts)) and texts[first] == texts[run]:
+        first += 1
+    last = first
+    while last < min(run + _MAX_RUNS, len(texts)):
+        if not note <= outline.run_elements[last] < outline.ends[note]:
+            break
+        last += 1
+    return first, last
 
 
 def join_lines(outline: TextBlocks) -> None:
@@ -321,21 +330,26 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "form" not in outline.names or "label" not in outline.names:
         return content
-    forms = outline.inside("form")
-    fields = map(outline.attributes.__getitem__, outline.described)
-    boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
-    labels: dict[int, str] = {}  # the field of each
     holders = outline.inside("label")
-    for label in outline.named({"label"}):
-        if forms[label]:
-            labels[label] = outline.attributes[label].get("for") or ""
-    for field in outline.named({"input"}):
-        if outline.attributes[field].get("type") in _BOXES:
-            labels.pop(holders[field], None)
-    labels = {label: field for label, field in labels.items() if field not in boxes}
+    labels = _find_field_labels(outline, holders)
     if len(labels) == 1 and "" in labels.values():
         return content
     return [
         keep and holders[element] not in labels
         for keep, element in zip(content, outline.block_elements, strict=True)
     ]
+
+
+def _find_field_labels(outline: TextBlocks, holders: list[int]) -> dict[int, str]:
+    """Return the fields that labels of forms are for, by label, without checkboxes."""
+    forms = outline.inside("form")
+    fields = map(outline.attributes.__getitem__, outline.described)
+    boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
+    labels: dict[int, str] = {}
+    for label in outline.named({"label"}):
+        if forms[label]:
+            labels[label] = outline.attributes[label].get("for") or ""
+    for field in outline.named({"input"}):
+        if outline.attributes[field].get("type") in _BOXES:
+            labels.pop(holders[field], None)
+    return {label: field for label, field in labels.items() if field not in boxes}

@@ -228,8 +228,6 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     has_own_path = urlsplit(canonical_url).path.strip("/")
     is_own = canonical_url and _are_same_site(canonical_url, url)
     next_links = (node.attributes.get("href") for node in by_tag["link"])
-    bases = (node for node in by_tag["base"] if "href" in node.attributes)
-    base = next(bases, None)
     fields = (node.attributes.get("type") or "" for node in by_tag["input"])
     description = next(
         tags.texts(*_TAGS["descriptions"]), data.text(about, "description")
@@ -260,9 +258,17 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         about=about,
         marked=(*marked, *_find_offered(tags)),
         next_url=next(next_links, None) or "",
-        base=url if base is None else read_base(base, url),
+        base=_find_base(by_tag["base"], url),
         has_password="password" in map(str.lower, fields),
     )
+
+
+def _find_base(tags: list[LexborNode], url: str) -> str:
+    """Return what the links of a page are relative to."""
+    for tag in tags:
+        if "href" in tag.attributes:
+            return read_base(tag, url)
+    return url
 
 
 def _find_subject(sources: _Sources, headings: list[LexborNode]) -> _Subject:
@@ -323,20 +329,16 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     house = _House(sources, subject)
     is_article = published is not None or _is_article(tags, thing)
     heading = title_element(subject.title, subject.headings, sources.document)
+    tag_names = _TAGS["authors"]
+    if not is_article:
+        tag_names = [name for name in tag_names if name not in _TEMPLATE]
     authors = _find_stated_authors(sources, thing, house)
-    if not authors:
-        tag_names = _TAGS["authors"]
-        if not is_article:
-            tag_names = [name for name in tag_names if name not in _TEMPLATE]
-        authors = _find_named_authors(tags, house, tag_names)
+    authors = authors or _find_named_authors(tags, house, tag_names)
     if published and _is_shown_near(heading, authors):
         return Byline(_join(authors), published, modified)
 
     near = read_byline(heading, sources.properties)
-    if is_event(thing):  # what it shows is the day of the event
-        near.published = None
-    if TYPES["products"] & types(thing):  # what it shows is who sells it
-        near.author = None
+    _drop_other_meanings(near, thing)
     site = f"{urlsplit(sources.url).hostname} {sources.site}"
     if near.author and _may_replace(near.author, authors, site):
         authors = house.without([near.author]) or authors
@@ -344,10 +346,21 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
         authors = house.without(_find_linked_author(sources.document))
     if not authors:  # the template may name the agency or the program that made it
         names = _find_named_authors(tags, house, _TEMPLATE)
-        authors = names if _is_shown_near(heading, names) else []
+        if _is_shown_near(heading, names):
+            authors = names
     return Byline(
         _join(authors), published or near.published, modified or near.modified
     )
+
+
+def _drop_other_meanings(byline: Byline, thing: Thing) -> None:
+    """Take from what is shown near a headline the day of an event, and who sells a
+    product.
+    """
+    if is_event(thing):
+        byline.published = None
+    if TYPES["products"] & types(thing):
+        byline.author = None
 
 
 def _is_article(tags: _MetaTags, thing: Thing) -> bool:

@@ -207,16 +207,17 @@ def _decide_list(
         blocks = [*chain.from_iterable(items)]
         size = _measure(outline, filter(content.__getitem__, blocks))
         is_half = 2 * sum(_is_kept(item, content) for item in items) >= len(items)
-    if is_half or 2 * size >= sum(sizes):
-        menus = _find_menus(outline, items, is_item)
-        for item, keep, is_menu in zip(items, is_item, menus, strict=True):
-            if keep or is_menu:
-                continue
-            for block in item:
-                whole[block] = True
+    if not is_half and 2 * size < sum(sizes):
+        for block in chain.from_iterable(items):
+            whole[block] = False
         return
-    for block in chain.from_iterable(items):
-        whole[block] = False
+    is_menu = _find_menus(outline, items, is_item)
+    are_missing = [
+        not kept and not menu for kept, menu in zip(is_item, is_menu, strict=True)
+    ]
+    missing = compress(items, are_missing)
+    for block in chain.from_iterable(missing):
+        whole[block] = True
 
 
 def _find_menus(
@@ -356,10 +357,7 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
     lists = outline.inside(*_LISTS)
     holders = outline.by_block(lists)
     posts = _find_posts(outline, holders)
-    texts: defaultdict[int, list[str]] = defaultdict(list)  # of each list
-    for text, holder in zip(outline.block_texts, holders, strict=True):
-        texts[holder].append(text)
-    list_texts = {holder: "\n".join(parts) for holder, parts in texts.items()}
+    list_texts = _join_texts(outline, holders)
     # the parent of the element in which each text occurs first
     first: dict[str, int] = {}
     posted: dict[tuple[int, str], int] = {}  # the same, in each list of posts
@@ -380,6 +378,14 @@ def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
         if len(text) >= _LONG and not is_verbatim:
             first.setdefault(text, parent)
     return once
+
+
+def _join_texts(outline: TextBlocks, holders: list[int]) -> dict[int, str]:
+    """Return the whole text of each of some holders, which the blocks are in."""
+    texts: defaultdict[int, list[str]] = defaultdict(list)
+    for text, holder in zip(outline.block_texts, holders, strict=True):
+        texts[holder].append(text)
+    return {holder: "\n".join(parts) for holder, parts in texts.items()}
 
 
 def _find_posts(outline: TextBlocks, holders: list[int]) -> set[int]:

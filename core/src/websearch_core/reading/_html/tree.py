@@ -6,7 +6,7 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain, compress, islice
+from itertools import chain, compress, islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
@@ -232,19 +232,11 @@ def _split_row(row: Element) -> None:
     holder = row.parent
     if holder is None or {cell.name for cell in cells} != {"td"}:
         return
-    if not all(map(_is_line, cells)):
+    if len(cells) < _MIN_CELLS or not all(map(_is_line, cells)):
         return
     columns = [_split_lines(cell) for cell in cells]
-    heights = {len(lines) for lines in columns}
-    if len(cells) < _MIN_CELLS or len(heights) != 1:
+    if not _are_columns(columns):
         return
-    texts = [[*map(_join, lines)] for lines in columns]
-    lengths = map(len, chain.from_iterable(texts))
-    if min(heights) < _MIN_LINES or max(lengths) > _MAX_LINE_LENGTH:
-        return
-    numbers = [sum(map(bool, map(_DIGIT.search, lines))) for lines in texts]
-    if max(numbers) < min(heights) - 1:
-        return  # breaks within a text
     rows: list[Element | str] = []
     for lines in zip(*columns, strict=True):
         part = Element("tr", row.attributes, holder)
@@ -255,6 +247,20 @@ def _split_row(row: Element) -> None:
             part.children.append(own)
     place = holder.children.index(row)
     holder.children[place : place + 1] = rows
+
+
+def _are_columns(columns: list[list[list[Element | str]]]) -> bool:
+    """Return whether the lines of some cells belong together: as many short ones in
+    each, and a column of numbers. Others are breaks within a text.
+    """
+    heights = {len(lines) for lines in columns}
+    if len(heights) != 1 or min(heights) < _MIN_LINES:
+        return False
+    texts = [[*map(_join, lines)] for lines in columns]
+    if max(map(len, chain.from_iterable(texts))) > _MAX_LINE_LENGTH:
+        return False
+    numbers = [sum(map(bool, map(_DIGIT.search, lines))) for lines in texts]
+    return max(numbers) >= min(heights) - 1
 
 
 def _split_lines(cell: Element) -> list[list[Element | str]]:
@@ -311,13 +317,11 @@ def _name_panel(label: Element, panel: Element) -> None:
         holder = panel
     if holder is None or holder.name in _ROWS:
         return
+    around = [label, *takewhile(lambda outer: outer is not holder, _ancestors(label))]
+    if any(element.name in _NAMING for element in around):
+        return
     if any(inner.name in HEADINGS for inner in label.elements()):
         return
-    inner: Element | None = label
-    while inner is not None and inner is not holder:
-        if inner.name in _NAMING:
-            return
-        inner = inner.parent
     if panel in _ancestors(label) or label in _ancestors(panel):
         return
     line = Element("p", {}, holder)
