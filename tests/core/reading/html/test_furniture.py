@@ -125,6 +125,12 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
         ("<p><a href=/a>r</a><a href=/a>ye</a>", "rye"),
         ("<p><span>Width</span><span>33 cm</span>", "Width 33 cm"),
         ("<p><span>120</span><span>34</span>", "120 34"),
+        ("<p><span>Rye</span><span>4,50 €</span>", "Rye 4,50 €"),
+        (
+            "<p><b>Width</b><span>33 cm</span> May<span>2026</span>",
+            "Width 33 cm May 2026",
+        ),
+        ("<p>CO<span>2</span> and mp<i>3</i>", "CO2 and mp3"),
         ("<p><span>12</span><span>loaves</span>", "12 loaves"),
         ("<p><span>1</span><span>2</span><span>st</span>", "12st"),
         ("<p><span class=a>W</span><span class=b>33</span>", "W33"),

@@ -1102,6 +1102,7 @@ def test_a_headline_that_is_a_part_of_the_title_is_the_title(
             "Slip opinions",
         ),
         ("Slip opinions <select style='wid", "Slip opinions"),
+        ("Slip opinions <select><option>2026", "Slip opinions"),
         ("Slip opinions <img src=a.png alt=x> <img src=b.png>", "Slip opinions"),
         ('How <input type="date"> works', 'How <input type="date"> works'),
     ],

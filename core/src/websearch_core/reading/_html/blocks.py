@@ -26,6 +26,7 @@ from .furniture import (
     part_links,
     part_sentences,
     part_times,
+    part_values,
 )
 from .hidden import (
     MAX_SKIP_LENGTH,
@@ -569,6 +570,7 @@ class _Walk:
         join_marks(o)
         part_sentences(o)
         part_times(o)
+        part_values(o)
         part_links(o)
         join_lines(o)
         text = self._join()

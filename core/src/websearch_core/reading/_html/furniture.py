@@ -35,8 +35,12 @@ _MARK = re.compile(r"\s*(?:\d{1,3}|[a-z]|[*†‡§¶]{1,3})\s*")
 _HAN = "\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6"
 _FIRST_HAN = _HAN[0]
 _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
+_TYPES = frozenset({"b", "em", "i", "span", "strong"})
+_VALUE = re.compile(
+    r"[^\W\d_]{3,30}\x00\d(?:[\d.,]{1,20}|(?= ))(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
+)
 _FACT = re.compile(
-    r"[^\W\d_]{3,40}\x00\d[\d.,]{0,20}(?: ?[^\W\d_]{1,10})?"
+    r"[^\W\d_]{3,40}\x00\d[\d.,]{0,20}(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
     r"|\d{1,20}\x00[^\W\d_]{3,40}|\d{2,20}\x00\d{2,20}"
 )
 _BOXES = frozenset({"checkbox", "radio"})
@@ -168,6 +172,24 @@ def part_sentences(outline: TextBlocks) -> None:
         is_code = in_code[outline.run_elements[run]]
         is_item = not is_code and _is_item(outline, run, spans)
         if is_item or _is_sentence(outline, run):
+            texts[run] = f" {texts[run]}"
+
+
+def part_values(outline: TextBlocks) -> None:
+    """Part a number from the word right before it that is set in another type."""
+    texts = outline.run_texts
+    inline = set(outline.named(_TYPES))
+    if not inline:
+        return
+    in_code = outline.inside(*_CODES)
+    for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
+        if not texts[run][:1].isdecimal() or inline.isdisjoint((before, element)):
+            continue
+        if outline.run_blocks[run] != outline.run_blocks[run - 1] or in_code[element]:
+            continue
+        words = texts[run - 1][-_MAX_LENGTH:].split()
+        is_apart = not words or texts[run - 1][-1:].isspace()
+        if not is_apart and _VALUE.fullmatch(f"{words[-1]}\0{texts[run].strip()}"):
             texts[run] = f" {texts[run]}"
 
 

@@ -74,7 +74,9 @@ _MOBILE = re.compile(r"^(?:www\d?|m|mobile|amp)\.|(?<=\.)m\.")
 _NO_DATES = frozenset({"1969-12-31", "1970-01-01"})
 # After a title: elements of the page, the last of which may be cut; not the one tag
 # that a page is about.
-_SPILLED = re.compile(r"(?<=\w)\s+<[a-zA-Z]{1,20}\s[^<>]{0,300}(?:$|>[^<]{0,300}<).*")
+_SPILLED = re.compile(
+    r"(?<=\w)\s+<[a-zA-Z]{1,20}(?:\s[^<>]{0,300}(?:$|>[^<]{0,300}<)|>\s?<[a-zA-Z]).*"
+)
 _DAY_IN_PATH = re.compile(r"/((?:19|20)\d\d)[/-](\d{1,2})[/-](\d{1,2})(?=[/-]|$)")
 # Of the kind of a page: values of ``og:type``, and the programs and places of forums
 # and manuals.
