@@ -162,8 +162,7 @@ CARD = "Rye, a sack\n$14.50\nAdd to cart"
         "Miller since\nOct 23, 2009",
         "Photo 3: the wheel",
         "Ground in 20 minutes",
-        "Iron: 7 mg, zinc: 3 mg, salt: none that anybody could measure, "
-        f"{'and so on through the whole list of the sack, ' * 3} bran: all of it",
+        f"Iron: 7 mg, zinc: 3 mg, salt: {'not much, ' * 20}bran: all of it",
         "© 2026 The mill, 169 Brook Ave, New York, NY 10016",
     ],
 )
