@@ -32,6 +32,7 @@ from .hidden import (
     MAX_SKIP_LENGTH,
     MAY_HIDE,
     MAY_OPEN,
+    TOGGLES,
     WHOLE,
     Openers,
     find_targets,
@@ -65,6 +66,8 @@ _SILENT = frozenset(
 )
 _IN_CODE = 1 << len(TELLING_TAGS)
 _BITS = TELLING_TAGS | {"pre": _IN_CODE}
+# attributes of few elements: one look at most spares two
+_TELLING_ATTRIBUTES = MAY_HIDE | MAY_OPEN | TOGGLES
 # elements that say something even without attributes
 _TELLING = frozenset({*_BITS, "dialog"})
 _ALL_BITS = (1 << len(_BITS)) - 1
@@ -211,6 +214,7 @@ class _Walk:
         opens = self._opens
         openers = Openers(streamed=self._page.streamed)
         described = o.described
+        telling = o.telling
         names = o.names
         parents = o.parents
         marks = o.marks
@@ -278,6 +282,7 @@ class _Walk:
                 attributes = node.attributes
                 mark = ""
                 has_more = False
+                is_telling = False
                 muted = inside
                 leads_inside = False
                 # else there is nothing to judge it by
@@ -285,6 +290,9 @@ class _Walk:
                     mark = attributes.get("class") or ""
                     # than a class, the only attribute of most elements
                     has_more = len(attributes) > (mark != "")
+                    is_telling = has_more and not _TELLING_ATTRIBUTES.isdisjoint(
+                        attributes
+                    )
                     if mark and mark not in plain:
                         if not may_be_unseen(mark):
                             plain.add(mark)
@@ -295,7 +303,7 @@ class _Walk:
                         if skips(text_of(node, MAX_SKIP_LENGTH)):
                             continue
                     if (
-                        (has_more and not MAY_HIDE.isdisjoint(attributes))
+                        (is_telling and not MAY_HIDE.isdisjoint(attributes))
                         or name == "dialog"
                         or inside >= _MUTED
                     ):
@@ -381,6 +389,8 @@ class _Walk:
                 stream.append(place)
                 if has_more:
                     described.append(place)
+                if is_telling:
+                    telling.append(place)
                 names.append(name)
                 parents.append(here)
                 marks.append(mark[:_MAX_MARKS])
@@ -393,7 +403,7 @@ class _Walk:
                     if name == "li" and not within & IN_LINK:
                         spoken.update(find_lone_icon(node))
                     if leads_inside or (
-                        has_more and not MAY_OPEN.isdisjoint(attributes)
+                        is_telling and not MAY_OPEN.isdisjoint(attributes)
                     ):
                         openers.pass_by(place, name, attributes)
                     waiting.append((following, here, part, inside))

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
@@ -98,6 +99,7 @@ _BY_CLASS = re.compile(
     r"|[aA]uthor_?Name|PostUser-name|(?<=[a-z])Authors?(?:Links?|Lists?|Info|Text)?(?=[\s_-]|$)",
     re.ASCII,
 )
+_BY_HINTS = ("uthor", "by", "riter", "ser")  # one is in all of these
 _VERB = (
     r"(?:written|posted|published|reported|created|authored|submitted|asked|started"
     r"|words|story|article)"
@@ -430,7 +432,7 @@ class _LineReader:
             self._read_sender()
         marks = (attributes.get("class") or "")[:_MAX_LINE_LENGTH]
         is_linked = "author" in (attributes.get("rel") or "")
-        if not is_linked and not _BY_CLASS.search(marks):
+        if not is_linked and not _names_author(marks):
             return
         if not self._is_in_card(node):
             self._byline.author = person(_signature_of(node))
@@ -677,8 +679,18 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
 def _is_beside_page(node: LexborNode) -> bool:
     """Return whether an element has what readers wrote, or leads to other pages."""
     marks = node.attributes.get("class") or node.attributes.get("id") or ""
-    marks = marks[:_MAX_LINE_LENGTH].lower()
+    return marks != "" and _is_of_others(marks[:_MAX_LINE_LENGTH].lower())
+
+
+@lru_cache(maxsize=256)
+def _is_of_others(marks: str) -> bool:
     return any(pattern.search(marks) for pattern in (COMMENTS, REVIEWS, _RELATED))
+
+
+def _names_author(classes: str) -> bool:
+    """Return whether *classes* say that an element names who wrote the page."""
+    has_hint = any(map(classes.__contains__, _BY_HINTS))
+    return has_hint and _BY_CLASS.search(classes) is not None
 
 
 def _following(node: LexborNode, *, inside: bool) -> LexborNode | None:

@@ -13,18 +13,14 @@ from functools import cached_property
 from itertools import chain, islice
 
 from .._element import HEADINGS
-from .hidden import find_targets
+from .hidden import TOGGLES, find_targets
 from .text_blocks import Control, TextBlocks
 
 # a page without these has no controls, summaries and buttons excepted
 _TELLING = frozenset(
     {"aria-controls", "aria-expanded", "data-toggle", "for", "href", "role"}
 )
-_TOGGLES = frozenset(
-    "aria-controls aria-expanded data-toggle data-bs-toggle data-target "
-    "data-bs-target".split()
-)
-_MARKS = _TOGGLES | {"role"}
+_MARKS = TOGGLES | {"role"}
 _MAX_LENGTH = 200  # characters of a label
 _MIN_TOGGLES = 3  # controls that say the same besides their names
 _MAX_CONTROLS = 300  # of a page
@@ -118,14 +114,14 @@ class _Finder:
         self._outline = outline
         self._by_role: defaultdict[str, list[int]] = defaultdict(list)
         self._toggles: list[int] = []
-        for element in outline.described:
+        for element in outline.telling:
             attributes = outline.attributes[element]
             if _MARKS.isdisjoint(attributes):
                 continue
             role = attributes.get("role")
             if role:
                 self._by_role[role.lower()].append(element)
-            if not _TOGGLES.isdisjoint(attributes):
+            if not TOGGLES.isdisjoint(attributes):
                 self._toggles.append(element)
 
     @cached_property

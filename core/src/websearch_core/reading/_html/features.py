@@ -41,7 +41,7 @@ _CURRENCIES = re.compile("[$€£]")
 _UNSPACED = re.compile(f"[{UNSPACED}]+")
 # for each character of a text in UTF-8, if much of it is in such a script
 _MIN_BYTES = 1.3
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = re.compile(r"[A-Z](?<=[a-z0-9].)")  # begins with what is rare
 _WORD = re.compile("[a-z]{3,19}")
 _APART = "\0"  # the parser's text never has this character
 _KINDS = {
@@ -74,7 +74,11 @@ def words_of(marks: str) -> set[str]:
 def _spell(marks: str) -> str:
     if marks.islower():
         return marks
-    return _CAMEL.sub(" ", marks).lower()
+    return _CAMEL.sub(_part, marks).lower()
+
+
+def _part(capital: re.Match[str]) -> str:
+    return f" {capital[0]}"
 
 
 def _words_of_all(marks: AbstractSet[str]) -> Iterator[tuple[str, list[str]]]:

@@ -18,6 +18,7 @@ from .phrases import PHRASES
 MAY_HIDE = frozenset({"hidden", "aria-hidden", "style", "popover", "color"})
 _NAMES_TARGETS = frozenset({"aria-controls", "data-target", "data-bs-target"})
 MAY_OPEN = _NAMES_TARGETS | {"role"}  # as a link to a place of its page may
+TOGGLES = _NAMES_TARGETS | {"aria-expanded", "data-toggle", "data-bs-toggle"}
 
 _ON_TOP = frozenset("dialog alertdialog menu listbox tooltip".split())
 # a part that React streams hidden, and then moves to its place

@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
-from .nodes import says_something, text_of
+from .nodes import first_element, says_something, text_of
 from .phrases import PHRASES
 from .text_blocks import NO_ATTRIBUTES, TextBlocks
 
@@ -88,6 +88,9 @@ def find_lone_icon(item: LexborNode) -> dict[int, str]:
     """Return the name of the first picture of an item without text or links, by the
     number of its node.
     """
+    begin = first_element(item)
+    if begin is not None and begin.tag in _ACTING:
+        return {}  # as most items of menus
     first: dict[int, str] = {}
     waiting = [item.first_child]
     visited = 0
@@ -156,11 +159,9 @@ def says_state(label: str) -> bool:
 def find_struck(outline: TextBlocks) -> set[int]:
     """Return the elements that their style crosses out, or a class that says so."""
     struck = {*outline.marked(outline.find_marks(_STRUCK, _STRUCK_HINTS))}
-    if "style" in outline.attribute_names:
-        for element in outline.described:
-            style = outline.attributes[element].get("style")
-            if style and "line-through" in style:
-                struck.add(element)
+    for element in outline.telling:
+        if "line-through" in (outline.attributes[element].get("style") or ""):
+            struck.add(element)
     return struck
 
 
@@ -175,16 +176,17 @@ class _Icon(NamedTuple):
 def write_icons(outline: TextBlocks) -> None:
     """Write what icons say to the texts that they stand beside."""
     labels = _take_glyphs(outline) | _find_labels(outline)
-    if not _BOTH.issubset(labels.values()):  # then no list has both
-        labels = {
-            element: label for element, label in labels.items() if label not in _BOTH
-        }
     missing = {
         element: _CROSS
         for element in outline.marked(outline.find_marks(_MISSING, _MISSING_HINTS))
         if outline.names[element] == "li"
     }
     labels |= missing
+    if not _BOTH.issubset(labels.values()):  # then no list has both
+        states = {
+            element: label for element, label in labels.items() if label not in _BOTH
+        }
+        labels = states | missing
     if not labels:
         return
     places = _Places(outline)

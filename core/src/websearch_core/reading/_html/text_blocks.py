@@ -40,6 +40,8 @@ class TextBlocks:
         self.attributes: list[Mapping[str, str | None]] = [NO_ATTRIBUTES]
         self.marks = [""]  # class, id and role
         self.described: list[int] = []  # elements with more attributes than a class
+        # of these, those that an attribute may hide, or make a control
+        self.telling: list[int] = []
         self.around = [0]  # bits of the `TELLING_TAGS` that it is in, including itself
         self.stream: list[int] = []  # elements as they open, and each run r as ~r
         self.run_texts: list[str] = []
