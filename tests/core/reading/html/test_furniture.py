@@ -130,6 +130,7 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
             "<p><b>Width</b><span>33 cm</span> May<span>2026</span>",
             "Width 33 cm May 2026",
         ),
+        ("<p>Dogs<span class=tag>not allowed</span>", "Dogs not allowed"),
         ("<p>CO<span>2</span> and mp<i>3</i>", "CO2 and mp3"),
         ("<p><span>12</span><span>loaves</span>", "12 loaves"),
         ("<p><span>1</span><span>2</span><span>st</span>", "12st"),

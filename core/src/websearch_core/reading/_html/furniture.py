@@ -11,6 +11,7 @@ from itertools import compress, count, pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._element import HEADINGS
+from .icons import says_state
 
 if TYPE_CHECKING:
     from .text_blocks import TextBlocks
@@ -35,6 +36,7 @@ _MARK = re.compile(r"\s*(?:\d{1,3}|[a-z]|[*†‡§¶]{1,3})\s*")
 _HAN = "\u2e80-\u312f\u3190-\u9fff\uf900-\ufaff\uff00-\uff60\uffe0-\uffe6"
 _FIRST_HAN = _HAN[0]
 _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
+_MIN_WORD = 3  # characters before a value
 _TYPES = frozenset({"b", "em", "i", "span", "strong"})
 _VALUE = re.compile(
     r"[^\W\d_]{3,30}\x00\d(?:[\d.,]{1,20}|(?= ))(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
@@ -176,20 +178,28 @@ def part_sentences(outline: TextBlocks) -> None:
 
 
 def part_values(outline: TextBlocks) -> None:
-    """Part a number from the word right before it that is set in another type."""
+    """Part a number, a yes or a no from the word right before it that is set in another
+    type.
+    """
     texts = outline.run_texts
     inline = set(outline.named(_TYPES))
     if not inline:
         return
     in_code = outline.inside(*_CODES)
     for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
-        if not texts[run][:1].isdecimal() or inline.isdisjoint((before, element)):
+        if inline.isdisjoint((before, element)):
+            continue
+        is_number = texts[run][:1].isdecimal()
+        is_tag = "class" in outline.attributes[element] and says_state(texts[run])
+        if not (is_number or is_tag):
             continue
         if outline.run_blocks[run] != outline.run_blocks[run - 1] or in_code[element]:
             continue
         words = texts[run - 1][-_MAX_LENGTH:].split()
         is_apart = not words or texts[run - 1][-1:].isspace()
-        if not is_apart and _VALUE.fullmatch(f"{words[-1]}\0{texts[run].strip()}"):
+        if is_apart or len(words[-1]) < _MIN_WORD:
+            continue
+        if is_tag or _VALUE.fullmatch(f"{words[-1]}\0{texts[run].strip()}"):
             texts[run] = f" {texts[run]}"
 
 
