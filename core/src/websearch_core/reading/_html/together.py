@@ -213,7 +213,7 @@ def _decide_list(
         return
     is_menu = _find_menus(outline, items, is_item)
     are_missing = [
-        not kept and not menu for kept, menu in zip(is_item, is_menu, strict=True)
+        not stays and not menu for stays, menu in zip(is_item, is_menu, strict=True)
     ]
     missing = compress(items, are_missing)
     for block in chain.from_iterable(missing):
