@@ -24,7 +24,8 @@ _PARAGRAPH = named("p")
 _PROPERTIES = named("pPr")
 _RUN_PROPERTIES = named("rPr")
 _RUN = named("r")
-_TEXT = named("t")
+_MATH = "http://schemas.openxmlformats.org/officeDocument/2006/math"
+_TEXTS = frozenset({named("t"), f"{{{_MATH}}}t"})
 _CELL = named("tc")
 _BODIES = frozenset(map(named, ("document", "footnotes", "endnotes")))
 # Containers that mammoth drops with their text, unlike smart tags; and breaks, of
@@ -131,7 +132,7 @@ class _Body:
         name = element.tag
         if name == _PARAGRAPH:
             return self._show_paragraph(element)
-        if name == _TEXT:
+        if name in _TEXTS:
             return bool(element.text)
         if name == _RUN:
             self._hide(element, is_hidden=is_hidden)
