@@ -18,7 +18,8 @@ _TEXT = 3  # the place of the section for texts
 _MAX_WHOLE = 1e15  # larger numbers are not exact
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]{0,255})"|\\(?P<escaped>.)|[_*].'
-    r"|\[\$(?P<symbol>[^\]-]{0,255})[^\]]{0,255}\]|\[(?P<condition>[<>=])?[^\]]{0,255}\]"
+    r"|\[\$(?P<symbol>[^\]-]{0,255}+)[^\]]{0,255}+\]"
+    r"|\[(?P<condition>[<>=])?[^\]]{0,255}+\]"
     r"|(?P<digits>[0#?.][0#?.,]*|General)|(?P<end>;)|(?P<mark>.)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -125,7 +126,7 @@ def _form_of(number_format: str) -> str:
     return _LITERAL.sub("", number_format[:_MAX_FORMAT].partition(";")[0]).lower()
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=1_024)
 def _read_format(number_format: str) -> tuple[_Section, ...]:
     """Return the sections of a format, none if one is not understood."""
     if len(number_format) > _MAX_FORMAT:
@@ -134,6 +135,9 @@ def _read_format(number_format: str) -> tuple[_Section, ...]:
     for token in _TOKEN.finditer(number_format):
         section = sections[-1]
         kind = token.lastgroup
+        size = len(section.before + section.after)
+        if size > _MAX_MARKS or len(sections) > _TEXT + 1:
+            return ()
         if kind == "end":
             sections.append(_Section())
         elif kind == "digits" and section.digits is None:
@@ -144,9 +148,6 @@ def _read_format(number_format: str) -> tuple[_Section, ...]:
             return ()
         elif kind:
             sections[-1] = _add_mark(section, token)
-    for section in sections:
-        if len(section.before + section.after) > _MAX_MARKS:
-            return ()
     return tuple(sections)
 
 
