@@ -120,7 +120,7 @@ _LABEL = re.compile(
 )
 FULL_NAME = re.compile(r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_a-z][\w'’.-]*){1,2}")  # noqa: RUF001 - as names have them
 _ROLES = (
-    r"(?:[\w-]+ ){0,3}(?:writer|reporter|correspondent|editor|columnist|contributor"
+    r"(?:[\w-]{1,30} ){0,3}(?:writer|reporter|correspondent|editor|columnist|contributor"
     r"|journalist|blogger|redakteur(?:in)?|journalist(?:in|e)|periodista|redactora?|giornalista)"
     r"s?(?: (?:in chief|at large)|-in-chief)?"
 )
@@ -155,7 +155,7 @@ _ROLE = re.compile(
     rf",\s+{_ROLES}(?=$|,)",
     re.IGNORECASE,
 )
-_ROLE_ALONE = re.compile(rf"\W*{_ROLES}", re.IGNORECASE)
+_ROLE_ALONE = re.compile(rf"\W{{0,5}}{_ROLES}", re.IGNORECASE)
 # What a link beside a name leads to, or a word between an author and a section.
 _NO_PART = re.compile(
     r"(?:view|see|follow|visit|more|all|read|about)\b.*"

@@ -82,7 +82,7 @@ _MAX_KEYS = 100  # of one thing, and characters of one
 _ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
 # Where a price is, as a selector or a place of a template; not what it is.
 _NO_AMOUNT = re.compile(r"[{}#<>\[\]_=:()]|^\.[A-Za-z]|[A-Za-z]{6}")
-_NO_CURRENCY = re.compile(r".*[{}<>\[\]#.].*")
+_NO_CURRENCY = re.compile(r"[{}<>\[\]#.]")
 _NO_WORDS = re.compile(r"[{}<>\[\]]|^[.#]")
 _EMPTY: tuple[Any, ...] = (None, "", {}, [])
 
@@ -193,7 +193,9 @@ def read_offer(data: JsonLd, thing: Thing) -> Offer:
     currency = ""
     availabilities: dict[str, None] = {}  # in order, each once
     for offer in islice(_offers(data, thing), _MAX_OFFERS):
-        own_currency = _NO_CURRENCY.sub("", data.text(offer, "priceCurrency"))
+        own_currency = data.text(offer, "priceCurrency")
+        if _NO_CURRENCY.search(own_currency):
+            own_currency = ""
         currency = currency or own_currency
         availabilities.setdefault(_read_availability(data, offer))
         is_former = _FORMER_PRICES.search(data.text(offer, "priceType"))
