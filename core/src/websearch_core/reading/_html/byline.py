@@ -120,8 +120,8 @@ _LABEL = re.compile(
 )
 FULL_NAME = re.compile(r"[^\W\d_a-z][\w'’.-]*(?: [^\W\d_a-z][\w'’.-]*){1,2}")  # noqa: RUF001 - as names have them
 _ROLES = (
-    r"(?:[\w-]{1,30} ){0,3}(?:writer|reporter|correspondent|editor|columnist|contributor"
-    r"|journalist|blogger|redakteur(?:in)?|journalist(?:in|e)|periodista|redactora?|giornalista)"
+    r"(?:[\w-]{1,30} ){0,3}(?:writer|reporter|correspondent|editor|columnist"
+    r"|contributor|journalist|blogger|redakteur(?:in)?|journalist(?:in|e)|periodista|redactora?|giornalista)"
     r"s?(?: (?:in chief|at large)|-in-chief)?"
 )
 _NAME_FOLLOWS = r"(?=[^\W\d_])(?![a-z])"

@@ -39,7 +39,7 @@ _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
 _MIN_WORD = 3  # characters before a value
 _TYPES = frozenset({"b", "em", "i", "span", "strong"})
 _VALUE = re.compile(
-    r"[^\W\d_]{3,30}\x00\d(?:[\d.,]{1,20}|(?= ))(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
+    r"[^\W\d_]{3,30}\x00\d(?:[\d.,]{0,20}\d|(?= ))(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
 )
 _FACT = re.compile(
     r"[^\W\d_]{3,40}\x00\d[\d.,]{0,20}(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
