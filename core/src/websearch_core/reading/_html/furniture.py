@@ -187,17 +187,19 @@ def part_values(outline: TextBlocks) -> None:
         return
     in_code = outline.inside(*_CODES)
     for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
-        if inline.isdisjoint((before, element)):
+        if element not in inline and before not in inline:
+            continue
+        end = texts[run - 1][-_MAX_LENGTH:]
+        if not end or end[-1].isspace():
+            continue
+        if outline.run_blocks[run] != outline.run_blocks[run - 1] or in_code[element]:
+            continue
+        words = end.split()
+        if len(words[-1]) < _MIN_WORD:
             continue
         is_number = texts[run][:1].isdecimal()
         is_tag = "class" in outline.attributes[element] and says_state(texts[run])
         if not (is_number or is_tag):
-            continue
-        if outline.run_blocks[run] != outline.run_blocks[run - 1] or in_code[element]:
-            continue
-        words = texts[run - 1][-_MAX_LENGTH:].split()
-        is_apart = not words or texts[run - 1][-1:].isspace()
-        if is_apart or len(words[-1]) < _MIN_WORD:
             continue
         if is_tag or _VALUE.fullmatch(f"{words[-1]}\0{texts[run].strip()}"):
             texts[run] = f" {texts[run]}"
@@ -211,7 +213,7 @@ def part_links(outline: TextBlocks) -> None:
         return
     in_code = outline.inside(*_CODES)
     for run, (before, link) in enumerate(pairwise(outline.run_elements), 1):
-        if before == link or not links.issuperset((before, link)):
+        if before == link or link not in links or before not in links:
             continue
         targets = [outline.attributes[place].get("href") for place in (before, link)]
         if targets[0] == targets[1]:  # one word, linked twice
@@ -362,8 +364,11 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """
     if "form" not in outline.names or "label" not in outline.names:
         return content
+    forms = outline.inside("form")
+    if not any(map(forms.__getitem__, outline.named({"label"}))):
+        return content
     holders = outline.inside("label")
-    labels = _find_field_labels(outline, holders)
+    labels = _find_field_labels(outline, forms, holders)
     if len(labels) == 1 and "" in labels.values():
         return content
     return [
@@ -372,9 +377,10 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     ]
 
 
-def _find_field_labels(outline: TextBlocks, holders: list[int]) -> dict[int, str]:
+def _find_field_labels(
+    outline: TextBlocks, forms: list[int], holders: list[int]
+) -> dict[int, str]:
     """Return the fields that labels of forms are for, by label, without checkboxes."""
-    forms = outline.inside("form")
     fields = map(outline.attributes.__getitem__, outline.described)
     boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
     labels: dict[int, str] = {}

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from selectolax.lexbor import LexborNode
 
 ICONS = frozenset({"em", "i", "img", "span", "svg"})
+_MARKED = ICONS | {"li"}
 _CROSS = "✗"
 _TICK = "✓"
 _BOTH = frozenset({_CROSS, _TICK})
@@ -68,6 +69,7 @@ _LABELS = ("aria-label", "alt", "title")
 _NAMING = frozenset({*_LABELS, "src"})
 _MAX_LABEL_LENGTH = 100  # characters of what a picture shows
 _FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
+_MAX_NAME = 40  # characters of what says yes or no
 _MAX_DRAWN = 10  # characters of a sign, and white space
 _MAX_MARKS = 300  # characters of classes, or of an address
 _MAX_LEVELS = 4  # from an icon to what has its text
@@ -105,10 +107,13 @@ def find_lone_icon(item: LexborNode) -> dict[int, str]:
         waiting.append(node.next)
         if not node.is_element_node:
             continue
-        if node.tag in _ACTING or node.attributes.get("aria-hidden") == "true":
+        if node.tag in _ACTING:
+            return {}
+        attributes = node.attributes
+        if attributes.get("aria-hidden") == "true":
             return {}
         waiting.append(node.first_child)
-        name = name_icon(node.attributes)
+        name = name_icon(attributes)
         if len(name.split()) > _MAX_WORDS:
             return {}
         if name and not first:
@@ -153,7 +158,7 @@ def _read_sign(marks: str) -> str:
 
 def says_state(label: str) -> bool:
     """Return whether a label says yes or no."""
-    return len(label) <= _MAX_LABEL_LENGTH and _STATE.fullmatch(label) is not None
+    return len(label) <= _MAX_NAME and _STATE.fullmatch(label) is not None
 
 
 def find_struck(outline: TextBlocks) -> set[int]:
@@ -235,18 +240,26 @@ def _find_labels(outline: TextBlocks) -> dict[int, str]:
         if label in _BOTH or says_state(label):
             labels[element] = label
             continue
-        name = (attributes.get("src") or "").rpartition("/")[2]
-        labels[element] = _read_sign(label or name[:_MAX_MARKS])
-    signs = _read_signs({*outline.marks})
-    if _BOTH.issubset(signs.values()):
-        for element in outline.marked({mark for mark in signs if signs[mark]}):
-            sign = signs[outline.marks[element]]
-            if outline.names[element] in ICONS and element not in labels:
-                labels[element] = sign
-                outline.attributes[element] = {"aria-label": sign}
-            elif outline.names[element] == "li":
-                labels[element] = sign
+        name = label or (attributes.get("src") or "").rpartition("/")[2]
+        if len(name) <= _MAX_NAME:
+            labels[element] = _read_sign(name)
+    for element, sign in _find_signs(outline).items():
+        if outline.names[element] == "li":
+            labels[element] = sign
+        elif element not in labels:
+            labels[element] = sign
+            outline.attributes[element] = {"aria-label": sign}
     return {element: label for element, label in labels.items() if label}
+
+
+def _find_signs(outline: TextBlocks) -> dict[int, str]:
+    """Return the signs that classes of icons and items name, if the page has both."""
+    maybe = [*outline.named(_MARKED)]
+    signs = _read_signs({outline.marks[element] for element in maybe})
+    if not _BOTH.issubset(signs.values()):
+        return {}
+    named = {element: signs[outline.marks[element]] for element in maybe}
+    return {element: sign for element, sign in named.items() if sign}
 
 
 def _read_signs(marks: AbstractSet[str]) -> dict[str, str]:
@@ -256,7 +269,8 @@ def _read_signs(marks: AbstractSet[str]) -> dict[str, str]:
         parts = together.translate(_APART).split()
     else:
         parts = _PART.findall(together)
-    if not _BOTH.issubset(map(_SIGNS.get, {*parts})):
+    signs = {_SIGNS[word] for word in _SIGN_WORDS.intersection(parts)}
+    if not _BOTH.issubset(signs):
         return {}
     return {mark: _read_sign(mark[:_MAX_MARKS]) for mark in marks}
 
