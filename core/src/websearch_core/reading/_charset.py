@@ -306,7 +306,9 @@ def _find_meta_label(head: bytes) -> str | None:
         tag = _TAG.match(head, position)
         if tag:
             attributes, position = _parse_attributes(head, tag.end())
-            label = _label(attributes) if tag[1].lower() == b"meta" else None
+            label = None
+            if tag[1].lower() == b"meta":
+                label = _label(attributes)
             if _find_codec(label):
                 return label
         else:

@@ -93,3 +93,10 @@ def test_other_icons_say_nothing(body: str) -> None:
 
     assert "- Soap\n" in content
     assert "- Tea\n" in content
+
+
+def test_a_text_has_only_some_of_many_icons() -> None:
+    icons = "".join(f"<i aria-label='not part of {n}'></i>" for n in range(100))
+    content = read(f"<ul><li>Soap {icons}<li>Tea</ul>")
+
+    assert 0 < content.count("not part of") < 20

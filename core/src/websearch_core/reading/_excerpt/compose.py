@@ -227,7 +227,9 @@ class Composer:
             first = self.pieces[run.first]
             last = self.pieces[run.after - 1]
             start, text = self._bare(run)
-            place = f"; offset {start}" if self._marks_offsets else ""
+            place = ""
+            if self._marks_offsets:
+                place = f"; offset {start}"
             if first.start >= len(self.page.content) >= shown_to:
                 yield from self._end(shown_to)
                 yield f"[... {OUTSIDE}{place}{_path(first)} ...]"

@@ -245,7 +245,9 @@ def _divided(
         link = span_at(links, cut, within=True)
         if link is not None:
             begin, after = link
-            cut = begin if begin > start else after
+            cut = after
+            if begin > start:
+                cut = begin
         if cut >= written:
             break
         yield start, cut

@@ -266,7 +266,9 @@ class _Finder:
         panels = self._next(menu)
         marks = f"{self._outline.marks[menu]} {self._outline.marks[panels]}".lower()
         is_named = panels > 0 and _SWITCHES.search(marks) is not None
-        return self._children(panels) if is_named else []
+        if not is_named:
+            return []
+        return self._children(panels)
 
     def _is_right_before(self, panel: int, other: int) -> bool:
         return self._next(panel) == other

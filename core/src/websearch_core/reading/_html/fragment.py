@@ -39,7 +39,9 @@ def read_fragment(
 
     blocks = _read_blocks(source, limit)
     body = build_tree(blocks, linked=links != "drop").body
-    targets = resolved(blocks.links(), base) if links == "keep" else {}
+    targets = {}
+    if links == "keep":
+        targets = resolved(blocks.links(), base)
     text = to_markdown(body, targets)
     if below:
         text = outside_fences(

@@ -189,20 +189,25 @@ def part_values(outline: TextBlocks) -> None:
     for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
         if element not in inline and before not in inline:
             continue
-        end = texts[run - 1][-_MAX_LENGTH:]
-        if not end or end[-1].isspace():
-            continue
         if outline.run_blocks[run] != outline.run_blocks[run - 1] or in_code[element]:
             continue
-        words = end.split()
-        if len(words[-1]) < _MIN_WORD:
-            continue
-        is_number = texts[run][:1].isdecimal()
-        is_tag = "class" in outline.attributes[element] and says_state(texts[run])
-        if not (is_number or is_tag):
-            continue
-        if is_tag or _VALUE.fullmatch(f"{words[-1]}\0{texts[run].strip()}"):
+        if _is_value(outline, run):
             texts[run] = f" {texts[run]}"
+
+
+def _is_value(outline: TextBlocks, run: int) -> bool:
+    """Return whether a text is a number, a yes or a no, right after a word."""
+    before, text = outline.run_texts[run - 1 : run + 1]
+    end = before[-_MAX_LENGTH:]
+    if not end or end[-1].isspace():
+        return False
+    word = end.split()[-1]
+    if len(word) < _MIN_WORD:
+        return False
+    if "class" in outline.attributes[outline.run_elements[run]] and says_state(text):
+        return True
+    is_number = text[:1].isdecimal()
+    return is_number and _VALUE.fullmatch(f"{word}\0{text.strip()}") is not None
 
 
 def part_links(outline: TextBlocks) -> None:

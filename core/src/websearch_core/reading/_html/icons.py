@@ -8,7 +8,7 @@ what its icon shows.
 
 from __future__ import annotations
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
@@ -72,6 +72,7 @@ _FILE = re.compile(r"\.(?:avif|gif|jpe?g|png|svg|webp)\Z", re.IGNORECASE)
 _MAX_NAME = 40  # characters of what says yes or no
 _MAX_DRAWN = 10  # characters of a sign, and white space
 _MAX_MARKS = 300  # characters of classes, or of an address
+_MAX_ICONS = 8  # of a text: each is written into it
 _MAX_LEVELS = 4  # from an icon to what has its text
 _MAX_RUNS = 20  # pieces of white space beside an icon
 _MAX_NODES = 30  # in an item that has only pictures
@@ -136,7 +137,9 @@ def sign_of(node: LexborNode) -> str:
     if sign and not says_something(node):
         return sign
     drawn = text_of(node, _MAX_DRAWN)[:_MAX_DRAWN].strip().rstrip(_VARIANT)
-    return _SIGNS[drawn] if drawn in _DRAWN else ""
+    if drawn not in _DRAWN:
+        return ""
+    return _SIGNS[drawn]
 
 
 @lru_cache(maxsize=512)
@@ -180,13 +183,8 @@ class _Icon(NamedTuple):
 
 def write_icons(outline: TextBlocks) -> None:
     """Write what icons say to the texts that they stand beside."""
-    labels = _take_glyphs(outline) | _find_labels(outline)
-    missing = {
-        element: _CROSS
-        for element in outline.marked(outline.find_marks(_MISSING, _MISSING_HINTS))
-        if outline.names[element] == "li"
-    }
-    labels |= missing
+    missing = _find_missing(outline)
+    labels = _take_glyphs(outline) | _find_labels(outline) | missing
     if not _BOTH.issubset(labels.values()):  # then no list has both
         states = {
             element: label for element, label in labels.items() if label not in _BOTH
@@ -201,20 +199,29 @@ def write_icons(outline: TextBlocks) -> None:
     for icon in icons:
         signs[outline.parents[icon.holder]].add(icon.label)
     follows: dict[int, bool] = {}  # whether the icons of an element follow its texts
-    written: set[int] = set()
+    times: Counter[int] = Counter()  # that something was written to a text
     for icon in icons:
         is_sure = icon.label not in _BOTH or icon.element in missing
         if not is_sure and not signs[outline.parents[icon.holder]] >= _BOTH:
             continue
         is_after = follows.setdefault(icon.holder, icon.before >= 0)
         run = icon.before if is_after else icon.after
-        if run < 0:
+        if run < 0 or times[run] >= _MAX_ICONS:
             continue
         text = outline.run_texts[run]
-        line = _tie(text.strip(), icon.label, run in written, is_after=is_after)
+        line = _tie(text.strip(), icon.label, times[run] > 0, is_after=is_after)
         outline.run_texts[run] = text.replace(text.strip(), line, 1)
         outline.attributes[icon.element] = NO_ATTRIBUTES
-        written.add(run)
+        times[run] += 1
+
+
+def _find_missing(outline: TextBlocks) -> dict[int, str]:
+    """Return the items whose class says that they are missing, with its sign."""
+    return {
+        element: _CROSS
+        for element in outline.marked(outline.find_marks(_MISSING, _MISSING_HINTS))
+        if outline.names[element] == "li"
+    }
 
 
 def _tie(words: str, label: str, is_next: bool, *, is_after: bool) -> str:
@@ -224,7 +231,9 @@ def _tie(words: str, label: str, is_next: bool, *, is_after: bool) -> str:
     joint = " " if label in _BOTH else ": "
     if not is_after:
         return f"{label}{joint}{words}"
-    return f"{words}, {label}" if is_next else f"{words}{joint}{label}"
+    if is_next:
+        return f"{words}, {label}"
+    return f"{words}{joint}{label}"
 
 
 def _find_labels(outline: TextBlocks) -> dict[int, str]:

@@ -94,7 +94,9 @@ class JsonLd:
         resolved; maybe none.
         """
         value: Any = next((thing[key] for key in keys if thing.get(key)), [])
-        values = value[:_MAX_VALUES] if isinstance(value, list) else [value]
+        values = [value]
+        if isinstance(value, list):
+            values = value[:_MAX_VALUES]
         if not self.effort.spend(len(values) + 1):
             return []
         return [self._resolve(item) for item in values]
@@ -166,7 +168,9 @@ def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
 def types(thing: Thing) -> set[str]:
     """Return the types of a thing, without their vocabulary."""
     value = thing.get("@type")
-    kinds = value if isinstance(value, list) else [value]
+    kinds = [value]
+    if isinstance(value, list):
+        kinds = value
     names = [
         kind[max(map(kind.rfind, "/#:")) + 1 :]
         for kind in kinds[:_MAX_VALUES]

@@ -321,7 +321,9 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     tags = sources.tags
     # a book has a date of its own, and so has a version of a program
     is_dated_itself = TYPES["dated themselves"] & types(thing)
-    dated = {} if is_dated_itself else thing
+    dated = thing
+    if is_dated_itself:
+        dated = {}
     published = _first_date(
         chain(data.values(dated, *_PUBLISHED_KEYS), tags.texts(*_TAGS["published"]))
     )
@@ -513,7 +515,9 @@ def _find_metas(document: LexborHTMLParser) -> list[LexborNode]:
     """Return the meta tags of the head; of the whole page if a stray element ended the
     head too early.
     """
-    metas = document.head.css("meta") if document.head else []
+    metas = []
+    if document.head:
+        metas = document.head.css("meta")
     if len(metas) < _MIN_HEAD_TAGS:
         metas = document.css("meta")
     return metas[:_MAX_TAGS]

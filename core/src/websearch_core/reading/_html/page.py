@@ -189,7 +189,9 @@ def _write(blocks: TextBlocks, content: list[bool], base: str, links: Links) -> 
     from .._markdown.writer import to_markdown
 
     # including the navigation
-    targets = resolved(blocks.links(), base) if links == "keep" else {}
+    targets = {}
+    if links == "keep":
+        targets = resolved(blocks.links(), base)
     tree = build_tree(blocks, content, linked=links != "drop")
     return _Text(blocks, to_markdown(tree.body, targets), targets, tree.flattened)
 

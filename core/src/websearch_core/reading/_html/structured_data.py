@@ -57,7 +57,8 @@ def markup_from_data(facts: Metadata, *, comments: bool = True) -> str:
     Questions keep their answers, products prices, recipes steps, lists links; with
     *comments*, postings their replies.
     """
-    facts = facts if comments else _without_comments(facts)
+    if not comments:
+        facts = _without_comments(facts)
     pieces = list(_limit(_things(facts)))
     if not pieces:
         pieces = list(_limit([_prose(facts.linked, facts.description)]))
@@ -201,7 +202,9 @@ def _replies(data: JsonLd, thing: Thing, *keys: str) -> Iterator[str]:
     for reply in replies:
         if isinstance(reply, dict):
             author = data.text(reply, "author")
-            heading = f"<p><b>{escape(author)}</b>:</p>" if author else ""
+            heading = ""
+            if author:
+                heading = f"<p><b>{escape(author)}</b>:</p>"
             yield from _with_heading(heading, _body(data, reply))
         elif isinstance(reply, str):
             yield _prose(data, reply)

@@ -79,7 +79,9 @@ def _find_empty(outline: TextBlocks, runs: Iterable[int]) -> set[int]:
         if outline.names[element] in _LISTING
     }
     for block, text in zip(outline.run_blocks, texts, strict=True):
-        word = _LONG_WORD if block in mixed else _WORD
+        word = _WORD
+        if block in mixed:
+            word = _LONG_WORD
         if word.search(PLACE.sub("", text)):
             telling.add(block)
     return set(places) - telling | calendars

@@ -205,7 +205,9 @@ class _TitleChoice:
         """Return whether a headline agrees with the stated titles or the URL."""
         own_words = _words(headline)
         title_words = set(_words(" ".join(self._titles)))
-        share = _IS_STATED_AT_HOME if self._is_home else _IS_STATED
+        share = _IS_STATED
+        if self._is_home:
+            share = _IS_STATED_AT_HOME
         shared_words = sum(word in title_words for word in own_words)
         if shared_words >= share * len(own_words):
             return True

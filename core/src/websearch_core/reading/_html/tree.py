@@ -342,10 +342,15 @@ def _ancestors(element: Element) -> Iterator[Element]:
 
 
 def _has_text(element: Element) -> bool:
-    for inner in element.elements():
-        for part in inner.children:
-            if isinstance(part, str) and not part.isspace():
-                return True
+    waiting = [iter(element.children)]
+    while waiting:
+        part = next(waiting[-1], None)
+        if part is None:
+            waiting.pop()
+        elif isinstance(part, Element):
+            waiting.append(iter(part.children))
+        elif not part.isspace():
+            return True
     return False
 
 

@@ -114,7 +114,9 @@ def drop_offer(outline: TextBlocks, content: list[bool], facts: Metadata) -> lis
     marks = {mark for mark in set(outline.marks) if not names.isdisjoint(mark.split())}
     offers = outline.by_block(outline.holders({*outline.marked(marks)} - {0}))
     rest = [keep and not offer for keep, offer in zip(content, offers, strict=True)]
-    return rest if any(rest) else content
+    if any(rest):
+        return rest
+    return content
 
 
 def _statements(facts: Metadata) -> Iterator[Thing]:

@@ -95,7 +95,9 @@ def _parse_hex(digits: str) -> Colour | None:
         numbers = bytes.fromhex(long)
     except ValueError:
         return None
-    alpha = numbers[3] / 255 if len(numbers) > 3 else 1.0
+    alpha = 1.0
+    if len(numbers) > 3:
+        alpha = numbers[3] / 255
     return Colour(tuple(numbers[:3]), alpha)
 
 

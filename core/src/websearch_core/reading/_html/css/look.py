@@ -335,9 +335,15 @@ def _four(values: Sequence[_T]) -> tuple[_T, _T, _T, _T]:
     side.
     """
     top = values[0]
-    right = values[1] if len(values) > 1 else top
-    bottom = values[2] if len(values) > 2 else top
-    left = values[3] if len(values) > 3 else right
+    right = top
+    if len(values) > 1:
+        right = values[1]
+    bottom = top
+    if len(values) > 2:
+        bottom = values[2]
+    left = right
+    if len(values) > 3:
+        left = values[3]
     return top, right, bottom, left
 
 
@@ -545,7 +551,9 @@ def _is_away(style: Style) -> bool:
             if offset is None:
                 continue
             far = offset.number * 100 if offset.kind == "%" else offset.number
-            limit = near if side in {"left", "top"} else _FAR
+            limit = _FAR
+            if side in {"left", "top"}:
+                limit = near
             if far <= -limit or far >= 2 * _FAR:
                 return True
     margins = [_number(style, f"margin-{side}") for side in ("left", "top", "right")]
@@ -584,7 +592,9 @@ def _is_indented(style: Style) -> bool:
         if indent is None:
             continue
         is_share = indent.kind == "%"
-        limit = 1 if is_share else _OFF_PAGE
+        limit = _OFF_PAGE
+        if is_share:
+            limit = 1
         if indent.number <= -limit or indent.number >= _FAR:
             return True
         is_off_line = is_share and indent.number >= 1
@@ -651,7 +661,9 @@ def _read_sizes(inside: Value) -> list[Size]:
 
 
 def _is_tiny_radius(size: Size) -> bool:
-    limit = 0.005 if size.kind == "%" else _POINT
+    limit = _POINT
+    if size.kind == "%":
+        limit = 0.005
     return size.number <= limit
 
 
@@ -709,7 +721,9 @@ def _is_tiny(font: Value) -> bool | None:
     size = parse_size(font)
     if size is None:
         return False
-    limit = _POINT / 16 if size.kind == "%" else _POINT
+    limit = _POINT
+    if size.kind == "%":
+        limit = _POINT / 16
     if size.number <= limit:
         return True
     if size.kind != "length":
