@@ -218,7 +218,9 @@ def part_links(outline: TextBlocks) -> None:
         return
     in_code = outline.inside(*_CODES)
     for run, (before, link) in enumerate(pairwise(outline.run_elements), 1):
-        if before == link or link not in links or before not in links:
+        if link not in links or before not in links:
+            continue
+        if before == link:
             continue
         targets = [outline.attributes[place].get("href") for place in (before, link)]
         if targets[0] == targets[1]:  # one word, linked twice
