@@ -110,6 +110,9 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
             "<div><span role=cell>Rye</span><span role=cell>Spelt</span></div>",
             "Rye Spelt",
         ),
+        ("<p><span>$12</span><span>per month</span>", "$12 per month"),
+        ("<p><span>4.5</span><span>stars</span>", "4.5 stars"),
+        ("<p><span>21</span><span>st</span>", "21st"),
         (
             "<p><span class=n>1,655</span><span class=m>14 silver stars</span>",
             "1,655 14 silver stars",

@@ -68,6 +68,14 @@ CROSS = "<i class='fa fa-times' aria-hidden=true></i>"
             "Tea\n: ✓\n\nSoap\n: ✗",
         ),
         ("<ul><li style='text-decoration:line-through'>Soap</ul>", "- ~~Soap~~"),
+        (
+            "<ul><li><span class=sr-only>Fehlt</span>Seife<li>Tee im Zimmer</ul>",
+            "Fehlt Seife",
+        ),
+        (
+            "<ul><li><p><span class=sr-only>No</span> tea<li>Soap, two bars</ul>",
+            "No tea",
+        ),
         ("<p>Now <span class=line-through>9 €</span> 7 €</p>", "Now ~~9 €~~ 7 €"),
         (
             "<ul><li><img src=v.png alt=Visa><li><i title=Maestro></i></ul>",

@@ -495,7 +495,8 @@ class _Walk:
 
         Text for screen readers is missed where it stands for a sign that everybody
         sees: alone in the cell of a table, or beside a text that screen readers skip,
-        as in ``<ins aria-hidden=true>$9</ins>``, or in an element beside that.
+        as in ``<ins aria-hidden=true>$9</ins>``, or in an element beside that; or where
+        it says yes or no to an item.
         """
         if is_for_calendars(mark):
             return True
@@ -509,15 +510,24 @@ class _Walk:
         for after in (False, True):
             if _is_sign(element_near(node, after=after)):
                 return False
-        if o.is_linked(here):
-            return True
-        if _is_icon(element_beside(node, after=False)):
-            text = text_of(node, _MAX_LABEL_LENGTH).strip()
-            if o.names[here] == "li" or says_state(text):
-                return False
+        return o.is_linked(here) or not self._is_missed(node, here)
+
+    def _is_missed(self, node: LexborNode, here: int) -> bool:
+        """Return whether a text for screen readers, which may stand for a sign, is in a
+        cell, beside an icon in an item, or says yes or no to one.
+        """
+        o = self.outline
         parent = max(o.parents[here], 0)
         around = [here, parent, max(o.parents[parent], 0)]
-        return all(o.names[element] not in _CELLS for element in around)
+        names = {o.names[element] for element in around}
+        if not names.isdisjoint(_CELLS):
+            return True
+        is_beside_icon = _is_icon(element_beside(node, after=False))
+        if is_beside_icon and o.names[here] == "li":
+            return True
+        if not is_beside_icon and "li" not in names:
+            return False
+        return says_state(text_of(node, _MAX_LABEL_LENGTH).strip())
 
     def _has_article(self, noscript: LexborNode, here: int) -> bool:
         """Return whether a ``<noscript>`` has the text that a script writes or takes

@@ -43,7 +43,8 @@ _VALUE = re.compile(
 )
 _FACT = re.compile(
     r"[^\W\d_]{3,40}\x00\d[\d.,]{0,20}(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
-    r"|\d{1,20}\x00[^\W\d_]{3,40}|\d{2,20}\x00\d{2,20}"
+    r"|[$€£]?\d[\d.,]{0,20}\x00[^\W\d_]{3,40}(?: [^\W\d_]{1,40}){0,3}"
+    r"|\d{2,20}\x00\d{2,20}"
 )
 _BOXES = frozenset({"checkbox", "radio"})
 _CODES = frozenset({"pre", "code"})
@@ -165,7 +166,7 @@ def part_sentences(outline: TextBlocks) -> None:
         return
     in_code = outline.inside(*_CODES)
     for run in compress(count(), map(spans.__contains__, outline.run_elements)):
-        is_new = _begins_anew(texts[run]) or texts[run - 1].isdecimal()
+        is_new = _begins_anew(texts[run]) or texts[run - 1][-1:].isdecimal()
         if run == 0 or not is_new:
             continue
         last = texts[run - 1][-1:]
@@ -196,7 +197,9 @@ def part_values(outline: TextBlocks) -> None:
 
 
 def _is_value(outline: TextBlocks, run: int) -> bool:
-    """Return whether a text is a number, a yes or a no, right after a word."""
+    """Return whether a text is a number, a yes or a no, right after a word, or that
+    word is a yes or a no.
+    """
     before, text = outline.run_texts[run - 1 : run + 1]
     end = before[-_MAX_LENGTH:]
     if not end or end[-1].isspace():
@@ -204,8 +207,12 @@ def _is_value(outline: TextBlocks, run: int) -> bool:
     word = end.split()[-1]
     if len(word) < _MIN_WORD:
         return False
-    if "class" in outline.attributes[outline.run_elements[run]] and says_state(text):
+    holders = outline.run_elements[run - 1 : run + 1]
+    marked = ["class" in outline.attributes[holder] for holder in holders]
+    if marked[1] and says_state(text):
         return True
+    if marked[0] and text[:1].isupper():
+        return says_state(before.lstrip())
     is_number = text[:1].isdecimal()
     return is_number and _VALUE.fullmatch(f"{word}\0{text.strip()}") is not None
 
