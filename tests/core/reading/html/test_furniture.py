@@ -113,6 +113,11 @@ def test_a_sentence_beside_the_text_is_parted_from_the_word_before_it():
         ("<p><span>$12</span><span>per month</span>", "$12 per month"),
         ("<p><span>4.5</span><span>stars</span>", "4.5 stars"),
         ("<p><span>21</span><span>st</span>", "21st"),
+        ("<p>Desk<span>555-1234</span>", "Desk 555-1234"),
+        (
+            "<p><span>Beds</span><span>3</span><span>Baths</span><span>2</span>",
+            "Beds 3 Baths 2",
+        ),
         (
             "<p><span class=n>1,655</span><span class=m>14 silver stars</span>",
             "1,655 14 silver stars",

@@ -1066,9 +1066,12 @@ def test_who_comments_is_not_the_author(comments: str) -> None:
         "<ul><li>Published May 4, 2026<li>Updated May 5, 2026</ul>",
         "<ul><li>May 4, 2026<li>By Ada Lovelace</ul>",
         "<p><span>May 4, 2026</span> <span>May 5, 2026</span></p>",
+        "<p>By Ada Lovelace, Staff Writer · May 4, 2026 · 5 min read</p>",
+        "<p>By Ada Lovelace and Tom O'Neil | May 4, 2026</p>",
+        "<p>Von Ada Lovelace und Mary Shelley, 4. Mai 2026</p>",
     ],
 )
-def test_lines_beside_each_other_may_date_the_page(lines: str) -> None:
+def test_a_byline_and_lines_beside_each_other_may_date_the_page(lines: str) -> None:
     assert (
         read("", f"<main><h1>Kelp forests</h1>{lines}{PROSE}</main>").published == DAY
     )

@@ -152,7 +152,7 @@ _INITIALS = re.compile(
 )
 # What a person does, behind the name: "Ada Lovelace, Senior Staff Writer".
 _ROLE = re.compile(
-    rf",\s+{_ROLES}(?=$|,)",
+    rf",\s+{_ROLES}(?=\s{{0,3}}(?:$|[,|·•–—-]))",  # noqa: RUF001 - as pages have them
     re.IGNORECASE,
 )
 _ROLE_ALONE = re.compile(rf"\W{{0,5}}{_ROLES}", re.IGNORECASE)
@@ -814,9 +814,10 @@ def _is_bare(words: str, author: str | None) -> bool:
     """Return whether the *words* beside a date are nothing but a byline, a time of day
     and the like.
     """
-    if author:
-        words = words.replace(author, " ")
-    rest = _BY_SOMEONE.sub(" ", words, count=1)
+    names = [] if author is None else author.split(", ")
+    for name in names:
+        words = words.replace(name, " ")
+    rest = _BY_SOMEONE.sub(" ", _ROLE.sub(" ", words), count=1)
     return all(word.casefold() in _BESIDE for word in _WORD.findall(rest))
 
 

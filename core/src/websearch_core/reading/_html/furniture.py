@@ -39,7 +39,7 @@ _BREAK = re.compile(f"(?<=[{_HAN}])[ \t]*[\n\r]\\s*(?=[{_HAN}])")
 _MIN_WORD = 3  # characters before a value
 _TYPES = frozenset({"b", "em", "i", "span", "strong"})
 _VALUE = re.compile(
-    r"[^\W\d_]{3,30}\x00\d(?:[\d.,]{0,20}\d|(?= ))(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
+    r"[^\W\d_]{3,30}\x00\d(?:[\d.,:/-]{0,20}\d|(?= ))(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
 )
 _FACT = re.compile(
     r"[^\W\d_]{3,40}\x00\d[\d.,]{0,20}(?: ?(?:[^\W\d_]{1,10}|[€$£¥%°]))?"
@@ -288,7 +288,7 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     if before == span:
         return False
     name, value = outline.run_texts[run - 1 : run + 1]
-    if _FACT.fullmatch(f"{name}\0{value}"):
+    if _FACT.fullmatch(f"{name.lstrip()}\0{value}"):
         return True
     is_number = value[:1].isdecimal() and ":" not in value[1:3]  # not a time
     is_long = min(len(name.split()), len(value.split())) >= _MIN_WORDS_OF_ITEM
