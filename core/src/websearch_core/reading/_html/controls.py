@@ -275,8 +275,8 @@ class _Finder:
 
     def _has_heading(self, panel: int) -> bool:
         """Return whether an element begins with a heading."""
-        names = self._outline.names[panel : self._outline.ends[panel]]
-        return not HEADINGS.isdisjoint(names[:_MAX_BEFORE_HEADING])
+        end = min(self._outline.ends[panel], panel + _MAX_BEFORE_HEADING)
+        return not HEADINGS.isdisjoint(self._outline.names[panel:end])
 
     def _pair_buttons(self) -> Iterator[tuple[int, int]]:
         """Yield the buttons that are alike and each have a text right after them, in
