@@ -96,7 +96,7 @@ _GLUED_SAMPLE = 200_000  # characters
 # Unicode has ligatures, and forms of Arabic letters and of marks in lines that go
 # down, for old character sets; nobody searches for them.
 _FORMS = {code: normalize("NFKC", chr(code)) for code in range(0xFB00, 0xFEFD)}
-_FORMS[0xAD] = "-"  # what is painted is no hyphen that is shown only if a line breaks
+_FORMS[0xAD] = "-"  # a soft hyphen that is painted is a hyphen
 _MAX_PICTURES = 20  # of a page
 _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages

@@ -27,7 +27,7 @@ _MARKUP = str.maketrans("", "", "\\*`")
 _MAX_LINE_LENGTH = 200  # characters: a longer line is prose
 _MAX_FACT_LENGTH = 500  # of prose with a contact or an amount, or of labels
 _LABEL = ": "
-_LABELS = 3  # in a line that is no prose: "Iron: 7 mg, Zinc: 3 mg, Salt: 2 g"
+_LABELS = 3  # that make a line a list of values: "Iron: 7 mg, Zinc: 3 mg, Salt: 2 g"
 _MAX_NOTICE_LENGTH = 120
 _MAX_TRIES = 100  # passages that are compared with the main text
 

@@ -234,9 +234,7 @@ def part_links(outline: TextBlocks) -> None:
             continue
         if outline.parents[before] != outline.parents[link] or in_code[link]:
             continue
-        last = texts[run - 1][-1:]
-        is_spaced = last.isalnum() and last < _FIRST_HAN
-        if is_spaced and texts[run][:1].isalnum():
+        if _ends_in_word(texts[run - 1]) and texts[run][:1].isalnum():
             texts[run] = f" {texts[run]}"
 
 
@@ -252,10 +250,14 @@ def part_times(outline: TextBlocks) -> None:
     for run in range(1, len(texts)):
         if holders[run] == holders[run - 1]:
             continue
-        last = texts[run - 1][-1:]
-        is_spaced = last.isalnum() and last < _FIRST_HAN
-        if is_spaced and _begins_anew(texts[run]):
+        if _ends_in_word(texts[run - 1]) and _begins_anew(texts[run]):
             texts[run] = f" {texts[run]}"
+
+
+def _ends_in_word(text: str) -> bool:
+    """Return whether a text ends in a word or a number, in a script with spaces."""
+    last = text[-1:]
+    return last.isalnum() and last < _FIRST_HAN
 
 
 def _begins_anew(text: str) -> bool:
@@ -376,7 +378,7 @@ def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
     """Leave out the labels of the fields of a form, checkboxes excepted: they may be
     items of a list.
     """
-    if "form" not in outline.names or "label" not in outline.names:
+    if "form" not in outline.names:
         return content
     forms = outline.inside("form")
     if not any(map(forms.__getitem__, outline.named({"label"}))):

@@ -26,6 +26,10 @@ _MARKED = ICONS | {"li"}
 _CROSS = "✗"
 _TICK = "✓"
 _BOTH = frozenset({_CROSS, _TICK})
+_DRAWN_CROSSES = "✗✘✖❌❎"
+_DRAWN_TICKS = "✓✔☑✅"
+_DRAWN = frozenset(_DRAWN_CROSSES + _DRAWN_TICKS)
+_VARIANT = "\ufe0f"  # asks for the coloured form of a sign
 _SIGNS = {
     **dict.fromkeys(
         "times xmark cross crossed remove ban no not cancel clear close x unavailable "
@@ -35,13 +39,11 @@ _SIGNS = {
     **dict.fromkeys(
         "check checkmark tick ok yes done included available true".split(), _TICK
     ),
-    **dict.fromkeys("✗✘✖❌❎", _CROSS),
-    **dict.fromkeys("✓✔☑✅", _TICK),
+    **dict.fromkeys(_DRAWN_CROSSES, _CROSS),
+    **dict.fromkeys(_DRAWN_TICKS, _TICK),
 }
 _SIGN_WORDS = frozenset(_SIGNS)
 # Parts of the names of classes and glyphs that say how an icon looks, or whose it is.
-_DRAWN = frozenset("✗✘✖❌❎✓✔☑✅")
-_VARIANT = "\ufe0f"  # asks for the coloured form of a sign
 _STYLES = frozenset(
     "fa fas far fal fab icon icons ico bi mdi ti glyphicon circle square mark large lg "
     "sm o off solid thin light bold alt svg img sign outline outlined fill filled 2 3 "

@@ -46,18 +46,7 @@ def has_text(nodes: Iterable[LexborNode], length: int) -> bool:
 
 def says_something(element: LexborNode) -> bool:
     """Return whether an element has a text other than white space."""
-    waiting = [element.first_child]
-    while waiting:
-        node = waiting.pop()
-        if node is None:
-            continue
-        waiting.append(node.next)
-        if node.is_text_node:
-            if (node.text_lexbor() or "").strip():
-                return True
-        elif node.is_element_node:
-            waiting.append(node.first_child)
-    return False
+    return any(map(str.strip, _texts(element)))
 
 
 def _texts(root: LexborNode, visited: set[int] | None = None) -> Iterator[str]:

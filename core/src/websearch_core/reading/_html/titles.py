@@ -28,7 +28,7 @@ _IS_STATED_AT_HOME = 0.6
 _MIN_HEADLINE_SHARE = 0.4
 # of the words at the end of the URL, for a headline to be what they name
 _MIN_URL_SHARE = 0.5
-_MIN_WORDS = 3  # of a headline that is no section
+_MIN_WORDS = 3  # of a headline: fewer may name a section
 _MIN_PREFIX = 5  # letters: that a shorter name begins like another proves nothing
 _MIN_INITIALS = 3
 _MIN_PREFIX_SHARE = 0.6  # of the longer name, for a shorter one to mean the same
