@@ -224,7 +224,7 @@ def _closed() -> str:
     article = {"@type": "NewsArticle", "headline": "Kelp", "hasPart": closed}
     article["isAccessibleForFree"] = False
     opening = f"<div class='{' '.join(marks)}'>"
-    return _data_page(article) + opening * 240 + "k<br>" * 150_000
+    return _data_page(article) + opening * 240 + "k<br>" * 60_000
 
 
 def _signs() -> str:
