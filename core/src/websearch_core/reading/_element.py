@@ -4,6 +4,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+Attributes = Mapping[str, str | None]
 HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 BLOCKS = HEADINGS | frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl "
@@ -23,7 +24,7 @@ class Element:
     __slots__ = ("attributes", "children", "name", "parent")
 
     def __init__(
-        self, name: str, attributes: Mapping[str, str | None], parent: Element | None
+        self, name: str, attributes: Attributes, parent: Element | None
     ) -> None:
         self.name = name
         self.attributes = attributes

@@ -6,14 +6,14 @@ bounds hold for all.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.consent import asks_consent, is_box_id, names_box
 from ..._text.dates import parse_date
 from ..._text.invisible import GLYPHS, is_clean, strip_invisible
-from .._element import BLOCKS
+from .._element import BLOCKS, Attributes
 from .._markdown.fences import names_gutter
 from .controls import blank_toggles, find_controls
 from .css.doubt import OUTERMOST, Around, is_lost, read_around
@@ -161,7 +161,7 @@ class _Markup(NamedTuple):
 class _Hidden(NamedTuple):
     node: LexborNode
     name: str
-    attributes: Mapping[str, str | None]
+    attributes: Attributes
     look: Look
     length: int  # characters of text
 
@@ -453,9 +453,7 @@ class _Walk:
         o.around.append(inside & _ALL_BITS)
         o.attributes.append({"aria-label": label})
 
-    def _opens_later(
-        self, name: str, attributes: Mapping[str, str | None], look: Look
-    ) -> bool:
+    def _opens_later(self, name: str, attributes: Attributes, look: Look) -> bool:
         """Return whether a control with a text that comes later opens an element."""
         identity = attributes.get("id")
         if not identity or stays_hidden(name, attributes, look):
@@ -736,7 +734,7 @@ def _is_of_lines(block: LexborNode) -> bool:
     return len([*filter(_LINE.search, classes)]) == len(lines)
 
 
-def _is_place(attributes: Mapping[str, str | None]) -> bool:
+def _is_place(attributes: Attributes) -> bool:
     """Return whether an anchor without a target is a place to go to: it has only a
     name.
     """

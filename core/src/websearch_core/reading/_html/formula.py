@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import one_line, strip_invisible
+from .._element import Attributes
 from .css.look import judge_inline_style
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Formulas:
         self._failures = 0
 
     def read(
-        self, node: LexborNode, name: str, attributes: Mapping[str, str | None]
+        self, node: LexborNode, name: str, attributes: Attributes
     ) -> Formula | None:
         """Return the formula in an element, or None.
 
@@ -90,9 +91,7 @@ class Formulas:
         return math
 
 
-def _read_math(
-    math: LexborNode, marks: str, attributes: Mapping[str, str | None]
-) -> Formula | None:
+def _read_math(math: LexborNode, marks: str, attributes: Attributes) -> Formula | None:
     source = _read_annotation(math)[: 20 * _MAX_LENGTH]
     if not source or not _is_shown(source, math):
         source = _to_tex(math, 0)[: 20 * _MAX_LENGTH]
@@ -157,7 +156,7 @@ def _write_token(name: str, text: str) -> str:
     return text
 
 
-def _is_hidden(attributes: Mapping[str, str | None]) -> bool:
+def _is_hidden(attributes: Attributes) -> bool:
     look = judge_inline_style(attributes.get("style") or "")
     return "hidden" in attributes or look.closes or look.disguises or look.mutes > 0
 

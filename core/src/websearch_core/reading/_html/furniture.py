@@ -14,7 +14,7 @@ from .._element import HEADINGS
 from .icons import says_state
 
 if TYPE_CHECKING:
-    from .text_blocks import TextBlocks
+    from .text_blocks import Mask, TextBlocks
 
 _MAX_LENGTH = 30  # characters of a link that stands beside each heading
 _BRACKETS = re.compile(r"[\[\](){}|·\s]*")
@@ -374,7 +374,7 @@ def join_lines(outline: TextBlocks) -> None:
             outline.run_texts[run] = _BREAK.sub("", outline.run_texts[run])
 
 
-def drop_fields(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def drop_fields(outline: TextBlocks, content: Mask) -> Mask:
     """Leave out the labels of the fields of a form, checkboxes excepted: they may be
     items of a list.
     """

@@ -7,11 +7,12 @@ readers, data for calendars.
 
 from __future__ import annotations
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from ..._text.consent import names_box
+from .._element import Attributes
 from .css.look import UNSEEN, Look
 from .phrases import PHRASES
 
@@ -53,7 +54,7 @@ _MAX_LEVELS = 3  # from a list of tabs, or a panel, to what has both
 WHOLE = 8  # in addition to the bits of `Look`: nothing in the element is visible
 
 
-def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
+def hiding(name: str, attributes: Attributes, look: Look) -> int:
     """Return how an element is hidden when the page opens; 0 if it is visible.
 
     Bits `UNSEEN`, `TINY` and `CLEAR`: its text is hidden, but elements in it can be
@@ -68,7 +69,7 @@ def hiding(name: str, attributes: Mapping[str, str | None], look: Look) -> int:
     return look.mutes
 
 
-def _is_put_away(name: str, attributes: Mapping[str, str | None]) -> bool:
+def _is_put_away(name: str, attributes: Attributes) -> bool:
     if name == "dialog" and "open" not in attributes:
         return True
     return "hidden" in attributes or "popover" in attributes
@@ -109,7 +110,7 @@ def skips(text: str) -> bool:
     return len(text) <= MAX_SKIP_LENGTH and _SKIPS.fullmatch(words) is not None
 
 
-def stays_hidden(name: str, attributes: Mapping[str, str | None], look: Look) -> bool:
+def stays_hidden(name: str, attributes: Attributes, look: Look) -> bool:
     """Return whether no control or script makes a hidden element part of the page.
 
     This is so for dialogs, which open above the page, and for text that only machines
@@ -152,9 +153,7 @@ class Openers:
         # the elements around the last text, from the outermost control on
         self._path: list[int] = []
 
-    def pass_by(
-        self, place: int, name: str, attributes: Mapping[str, str | None]
-    ) -> None:
+    def pass_by(self, place: int, name: str, attributes: Attributes) -> None:
         """Note a visible element that may open others: a tab, the header of an
         accordion, a link within the page.
         """
@@ -222,7 +221,7 @@ class Openers:
     def open(
         self,
         name: str,
-        attributes: Mapping[str, str | None],
+        attributes: Attributes,
         look: Look,
         here: int,
         parents: Sequence[int],
@@ -270,7 +269,7 @@ def near(element: int, parents: Sequence[int]) -> list[int]:
     return around
 
 
-def find_targets(name: str, attributes: Mapping[str, str | None]) -> list[str]:
+def find_targets(name: str, attributes: Attributes) -> list[str]:
     """Return the ids of the elements that an element opens or leads to."""
     targets: list[str] = []
     if name == "a":

@@ -9,11 +9,11 @@ what its icon shows.
 from __future__ import annotations
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from .._element import Attributes
 from .nodes import first_element, says_something, text_of
 from .phrases import PHRASES
 from .text_blocks import NO_ATTRIBUTES, TextBlocks
@@ -80,7 +80,7 @@ _MAX_RUNS = 20  # pieces of white space beside an icon
 _MAX_NODES = 30  # in an item that has only pictures
 
 
-def name_icon(attributes: Mapping[str, str | None]) -> str:
+def name_icon(attributes: Attributes) -> str:
     """Return what the attributes of a picture say that it shows."""
     for attribute in _LABELS:
         name = " ".join((attributes.get(attribute) or "").split())

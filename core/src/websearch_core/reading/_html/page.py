@@ -30,7 +30,7 @@ from .rest import write_rest
 from .select import select_content
 from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
-from .text_blocks import TextBlocks
+from .text_blocks import Mask, TextBlocks
 from .together import drop_headings
 from .tree import build_tree
 from .walls import NOT_SENT, drop_offer, find_wall, wall_notes
@@ -185,7 +185,7 @@ def _prepare(data: bytes, content_type: str | None) -> _Source:
     )
 
 
-def _write(blocks: TextBlocks, content: list[bool], base: str, links: Links) -> _Text:
+def _write(blocks: TextBlocks, content: Mask, base: str, links: Links) -> _Text:
     from .._markdown.writer import to_markdown
 
     # including the navigation
@@ -197,7 +197,7 @@ def _write(blocks: TextBlocks, content: list[bool], base: str, links: Links) -> 
 
 
 def _write_data(
-    markup: str, blocks: TextBlocks, content: list[bool], base: str, links: Links
+    markup: str, blocks: TextBlocks, content: Mask, base: str, links: Links
 ) -> _Text:
     """Write what the data of a page states as HTML, and then what else it shows."""
     source = harden(markup.encode("utf-8", "replace")).source

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import chain, islice
 from typing import Any, NamedTuple
@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ..._text.money import AMOUNT, NUMBER, may_be_in, parse_number
 from ..._text.vocabulary import Kind
 from ...models._data import Item, PageData
-from .._element import HEADINGS
+from .._element import HEADINGS, Attributes
 from .._links import absolute
 from .._types import NAME_LENGTH, TITLE_LENGTH
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
@@ -796,7 +796,7 @@ def _find_next(facts: Metadata, blocks: TextBlocks) -> str | None:
     url = absolute(facts.next_url, facts.base)
     if url:
         return url
-    links: list[Mapping[str, str | None]] = []
+    links: list[Attributes] = []
     for attributes in map(blocks.attributes.__getitem__, blocks.named({"a"})):
         written = " ".join(filter(None, attributes.values()))
         if "next" not in written.lower():

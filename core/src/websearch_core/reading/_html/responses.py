@@ -15,12 +15,13 @@ from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.vocabulary import Kind, Responses
+from .._element import Attributes
 from .jsonld import types
 from .phrases import COMMENTS, PHRASES, REVIEWS
 
 if TYPE_CHECKING:
     from .metadata import Metadata
-    from .text_blocks import TextBlocks
+    from .text_blocks import Mask, TextBlocks
 
 _MAX_HEADING_LENGTH = 60  # characters
 _COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"
@@ -87,8 +88,8 @@ class _Form(NamedTuple):
 class Choice(NamedTuple):
     """The blocks that are content, those that can be read beside it, and notes."""
 
-    content: list[bool]
-    readable: list[bool]
+    content: Mask
+    readable: Mask
     notes: tuple[str, ...]
 
 
@@ -126,7 +127,7 @@ def default_choices(
 
 def choose_responses(
     outline: TextBlocks,
-    content: list[bool],
+    content: Mask,
     facts: Metadata,
     choices: Mapping[str, Responses],
     beside: AbstractSet[str] = frozenset(),
@@ -165,7 +166,7 @@ def choose_responses(
     return Choice(content, readable, tuple(notes))
 
 
-def _has_text(outline: TextBlocks, responses: list[bool]) -> bool:
+def _has_text(outline: TextBlocks, responses: Mask) -> bool:
     """Return whether responses are more than a heading and a form."""
     written = _without_controls(outline, _without_forms(outline, responses))
     return sum(map(len, compress(outline.block_texts, written))) >= _MIN_WRITTEN
@@ -178,9 +179,7 @@ def _is_review(facts: Metadata) -> bool:
     return any(types(thing) & _REVIEWED for thing in facts.linked.things)
 
 
-def _replace(
-    content: list[bool], responses: list[bool], answers: list[bool]
-) -> list[bool]:
+def _replace(content: Mask, responses: Mask, answers: Mask) -> Mask:
     """Return *content* with *answers* where there are responses."""
     mixed = content.copy()
     for block, response in enumerate(responses):
@@ -189,9 +188,7 @@ def _replace(
     return mixed
 
 
-def _drop(
-    outline: TextBlocks, content: list[bool], responses: list[bool]
-) -> list[bool]:
+def _drop(outline: TextBlocks, content: Mask, responses: Mask) -> Mask:
     """Return *content* without *responses*; nothing if that would leave hardly any
     text.
     """
@@ -205,7 +202,7 @@ def _drop(
     return rest
 
 
-def _find(outline: TextBlocks, form: _Form) -> list[bool]:
+def _find(outline: TextBlocks, form: _Form) -> Mask:
     """Return for each block whether it is in an element that is marked as a response,
     or below such a heading.
     """
@@ -224,7 +221,7 @@ def _find(outline: TextBlocks, form: _Form) -> list[bool]:
     return responses
 
 
-def _states(attributes: Mapping[str, str | None], form: _Form) -> bool:
+def _states(attributes: Attributes, form: _Form) -> bool:
     """Return whether an element has the type or the property of a response."""
     if attributes.get("itemprop") == form.property:
         return True
@@ -245,7 +242,7 @@ def _around_titles(outline: TextBlocks) -> set[int]:
 
 
 def _add_below_headings(
-    outline: TextBlocks, responses: list[bool], headings: re.Pattern[str]
+    outline: TextBlocks, responses: Mask, headings: re.Pattern[str]
 ) -> None:
     """Add what is below a heading such as "Comments (12)": up to the next one of its
     level, within its parent.
@@ -285,7 +282,7 @@ def _is_in(outline: TextBlocks, element: int, root: int) -> bool:
     return element == root
 
 
-def _without_forms(outline: TextBlocks, responses: list[bool]) -> list[bool]:
+def _without_forms(outline: TextBlocks, responses: Mask) -> Mask:
     """Leave out forms to write a response with. A form that has other parts of the page
     too is not one.
     """
@@ -301,12 +298,12 @@ def _without_forms(outline: TextBlocks, responses: list[bool]) -> list[bool]:
     ]
 
 
-def _without_controls(outline: TextBlocks, responses: list[bool]) -> list[bool]:
+def _without_controls(outline: TextBlocks, responses: Mask) -> Mask:
     """Leave out buttons, fields and short texts that every entry repeats, such as
     "Reply".
     """
     times = Counter(compress(outline.block_texts, responses))
-    answers: list[bool] = []
+    answers: Mask = []
     for block, element in enumerate(outline.block_elements):
         text = outline.block_texts[block]
         is_control = outline.names[element] in _CONTROLS

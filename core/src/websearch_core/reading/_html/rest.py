@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
-    from .text_blocks import TextBlocks
+    from .text_blocks import Mask, TextBlocks
 
 # characters of a passage, a long block counted as `_MAX_CONTEXT`; or it is a single
 # block
@@ -53,8 +53,8 @@ _WORD = re.compile(r"[^\W\d_]{3}|[$€£]")
 
 def write_rest(
     outline: TextBlocks,
-    content: Sequence[bool],
-    readable: Sequence[bool],
+    content: Mask,
+    readable: Mask,
     *,
     linked: bool = True,
 ) -> str:
@@ -122,9 +122,7 @@ def _count_raised(outline: TextBlocks) -> int:
     return max(0, min(levels, default=0) - 2)
 
 
-def _belongs(
-    outline: TextBlocks, content: Sequence[bool], beside: Sequence[bool], block: int
-) -> bool:
+def _belongs(outline: TextBlocks, content: Mask, beside: Mask, block: int) -> bool:
     """Return whether a block stands beside the content, or is content and may name
     what does.
     """
@@ -133,7 +131,7 @@ def _belongs(
     return content[block] and len(outline.block_texts[block]) <= _MAX_CONTEXT
 
 
-def _is_section(outline: TextBlocks, content: Sequence[bool], block: int) -> bool:
+def _is_section(outline: TextBlocks, content: Mask, block: int) -> bool:
     """Return whether a block is a heading of the content."""
     return content[block] and outline.block_names[block] in _LEVELS
 
@@ -159,9 +157,7 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
     return filled[::-1]
 
 
-def _find_beside(
-    outline: TextBlocks, content: Sequence[bool], readable: Sequence[bool]
-) -> list[bool]:
+def _find_beside(outline: TextBlocks, content: Mask, readable: Mask) -> Mask:
     """Return which blocks are neither content nor part of a menu, a button, or what
     belongs to no page.
     """
@@ -227,7 +223,7 @@ def _find_navigation(outline: TextBlocks) -> Iterator[int]:
 
 def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
     """Yield the blocks of menus: several short links in a row."""
-    entries: list[bool] = []
+    entries: Mask = []
     for linked, text in zip(outline.block_linked, outline.block_texts, strict=True):
         is_short_link = linked >= len(text) > 0 and len(text) <= _MAX_MENU_LENGTH
         entries.append(is_short_link and not _FACT.search(text))

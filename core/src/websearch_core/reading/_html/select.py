@@ -26,7 +26,7 @@ from .together import (
 
 if TYPE_CHECKING:
     from .metadata import Metadata
-    from .text_blocks import TextBlocks
+    from .text_blocks import Mask, TextBlocks
 
 _NEIGHBOURS = 0.25  # weight of the blocks before and after a block in its probability
 _ALIKE = 0.5  # weight of the blocks that look like it
@@ -46,7 +46,7 @@ _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 
 def select_content(
     outline: TextBlocks, url: str, facts: Metadata, model: ContentModel | None = None
-) -> list[bool]:
+) -> Mask:
     """Decide for each block of the page whether it is content.
 
     A learned model gives the probability of each block. The threshold differs from page
@@ -192,9 +192,7 @@ def _leniency(outline: TextBlocks) -> list[float]:
     return outline.by_block(shares)
 
 
-def _drop_machine_text(
-    outline: TextBlocks, content: list[bool], words: list[int]
-) -> list[bool]:
+def _drop_machine_text(outline: TextBlocks, content: Mask, words: list[int]) -> Mask:
     """Leave out text for scripts (JSON, keys, URLs), unless there is nothing else."""
     legible = content.copy()
     for block, text in enumerate(outline.block_texts):
@@ -211,8 +209,8 @@ def _drop_machine_text(
 
 
 def _keep_headline(
-    outline: TextBlocks, content: list[bool], words: list[int], title: str
-) -> list[bool]:
+    outline: TextBlocks, content: Mask, words: list[int], title: str
+) -> Mask:
     """Keep the title where it stands as the headline of one very long text, beside
     which the few words of a headline weigh nothing in the F-score.
     """

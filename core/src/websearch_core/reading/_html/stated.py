@@ -19,7 +19,7 @@ from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
     from .metadata import Metadata
-    from .text_blocks import TextBlocks
+    from .text_blocks import Mask, TextBlocks
 
 # Where things of a type say what a reader came for.
 _RECIPE = ("recipeIngredient", "ingredients", "recipeInstructions", "step", "steps")
@@ -56,9 +56,7 @@ _MAX_PARTS = 4  # blocks that a short text may be shown in
 _FRAME = TELLING_TAGS["nav"] | TELLING_TAGS["footer"] | TELLING_TAGS["header"]
 
 
-def keep_stated(
-    outline: TextBlocks, content: list[bool], facts: Metadata
-) -> list[bool]:
+def keep_stated(outline: TextBlocks, content: Mask, facts: Metadata) -> Mask:
     """Keep the blocks that say what the data of the page states about its thing, and
     the headings above them.
     """

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from .titles import agree, ends_with
 
 if TYPE_CHECKING:
-    from .text_blocks import TextBlocks
+    from .text_blocks import Mask, TextBlocks
 
 _MIN_LENGTH = 600  # characters of an article
 _ADDRESSES = frozenset(
@@ -28,8 +28,8 @@ _MAX_TITLE = 100  # characters, in a note
 
 
 def drop_strays(
-    outline: TextBlocks, content: list[bool], title: str, *, is_article: bool
-) -> tuple[list[bool], list[str]]:
+    outline: TextBlocks, content: Mask, title: str, *, is_article: bool
+) -> tuple[Mask, list[str]]:
     """Leave out a second article after the first, and banners for other countries, and
     return notes on them.
     """
@@ -47,7 +47,7 @@ def drop_strays(
     return content, [note]
 
 
-def _drop_variants(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def _drop_variants(outline: TextBlocks, content: Mask) -> Mask:
     """Leave out banners for some countries above the headline."""
     headline = 0
     for block, element in enumerate(outline.block_elements):
@@ -70,9 +70,7 @@ class _Headline(NamedTuple):
     text: str
 
 
-def _find_second(
-    outline: TextBlocks, content: list[bool], title: str
-) -> tuple[int, str]:
+def _find_second(outline: TextBlocks, content: Mask, title: str) -> tuple[int, str]:
     """Return the element in which a second article begins, which readers get by
     scrolling on, and its headline.
 
@@ -98,7 +96,7 @@ def _find_second(
 
 
 def _find_long(
-    outline: TextBlocks, content: list[bool], articles: set[int]
+    outline: TextBlocks, content: Mask, articles: set[int]
 ) -> dict[int, _Headline]:
     """Return the headlines of the articles that have one and are long enough."""
     holders = outline.holders(articles)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
 from itertools import compress, count
 from typing import NamedTuple, TypeVar
+
+from .._element import Attributes
+
+Mask = list[bool]  # says of each block whether it is chosen
 
 # Being inside one of these says something about a text; a bit for each.
 TELLING_TAGS = {
@@ -37,7 +41,7 @@ class TextBlocks:
     def __init__(self) -> None:
         self.names = ["body"]
         self.parents = [-1]
-        self.attributes: list[Mapping[str, str | None]] = [NO_ATTRIBUTES]
+        self.attributes: list[Attributes] = [NO_ATTRIBUTES]
         self.marks = [""]  # class, id and role
         self.described: list[int] = []  # elements with more attributes than a class
         # of these, those that an attribute may hide, or make a control

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .hidden import near
 
 if TYPE_CHECKING:
-    from .text_blocks import Control, TextBlocks
+    from .text_blocks import Control, Mask, TextBlocks
 
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
@@ -39,7 +39,7 @@ _SHORT = 60  # characters of such a text
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
-def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def keep_code(outline: TextBlocks, content: Mask) -> Mask:
     """Keep code between two kept blocks, and code that the text before it announces.
 
     What else stands between them may be other code, and a few words such as the labels
@@ -74,7 +74,7 @@ def keep_code(outline: TextBlocks, content: list[bool]) -> list[bool]:
     return whole
 
 
-def _keep_names(outline: TextBlocks, content: list[bool]) -> None:
+def _keep_names(outline: TextBlocks, content: Mask) -> None:
     """Keep the name of a file right above its code, whatever button is between."""
     name = -_MAX_ABOVE_CODE
     for block, text in enumerate(outline.block_texts):
@@ -85,7 +85,7 @@ def _keep_names(outline: TextBlocks, content: list[bool]) -> None:
             content[name] = True
 
 
-def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def keep_labels(outline: TextBlocks, content: Mask) -> Mask:
     """Keep the label of a control if something of what it opens is kept, and only
     then.
     """
@@ -110,7 +110,7 @@ def keep_labels(outline: TextBlocks, content: list[bool]) -> list[bool]:
     return whole
 
 
-def keep_sources(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def keep_sources(outline: TextBlocks, content: Mask) -> Mask:
     """Keep who said what a quotation quotes: a footer in it is not that of the page."""
     if "blockquote" not in outline.names:
         return content
@@ -124,7 +124,7 @@ def keep_sources(outline: TextBlocks, content: list[bool]) -> list[bool]:
     ]
 
 
-def whole_panels(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def whole_panels(outline: TextBlocks, content: Mask) -> Mask:
     """Keep what all headers of an accordion open if a third of that is kept.
 
     A single answer of several is incomplete. Tabs are different: one may describe a
@@ -163,7 +163,7 @@ def _folds(outline: TextBlocks, control: Control) -> bool:
     return "aria-expanded" in outline.attributes[control.label]
 
 
-def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def whole_lists(outline: TextBlocks, content: Mask) -> Mask:
     """Keep all items of a list or none: those that have most of its text decide.
 
     Of an item that is kept, some blocks may be left out, such as a button.
@@ -190,7 +190,7 @@ def whole_lists(outline: TextBlocks, content: list[bool]) -> list[bool]:
 
 
 def _decide_list(
-    outline: TextBlocks, items: list[list[int]], content: list[bool], whole: list[bool]
+    outline: TextBlocks, items: list[list[int]], content: Mask, whole: Mask
 ) -> None:
     """Keep or drop those items of a list of which nothing is kept, or all of it.
 
@@ -220,9 +220,7 @@ def _decide_list(
         whole[block] = True
 
 
-def _find_menus(
-    outline: TextBlocks, items: list[list[int]], is_item: list[bool]
-) -> list[bool]:
+def _find_menus(outline: TextBlocks, items: list[list[int]], is_item: Mask) -> Mask:
     """Return which items are links beside a long one that is text, such as what others
     read, beside an article: a list may be the columns of a page.
     """
@@ -234,7 +232,7 @@ def _find_menus(
     return [2 * links >= size for links, size in zip(linked, sizes, strict=True)]
 
 
-def _is_kept(item: list[int], content: list[bool]) -> bool:
+def _is_kept(item: list[int], content: Mask) -> bool:
     return any(map(content.__getitem__, item))
 
 
@@ -247,7 +245,7 @@ def _measure(outline: TextBlocks, blocks: Iterable[int]) -> int:
     )
 
 
-def fill_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def fill_headings(outline: TextBlocks, content: Mask) -> Mask:
     """Keep a little text below a heading of which nothing else is kept, or drop the
     heading.
 
@@ -274,7 +272,7 @@ def fill_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
     return whole
 
 
-def drop_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def drop_headings(outline: TextBlocks, content: Mask) -> Mask:
     """Drop the headings over text of which nothing is kept."""
     whole = content.copy()
     for heading, _ in _find_bare(outline, whole):
@@ -282,7 +280,7 @@ def drop_headings(outline: TextBlocks, content: list[bool]) -> list[bool]:
     return whole
 
 
-def _find_bare(outline: TextBlocks, content: list[bool]) -> Iterator[tuple[int, range]]:
+def _find_bare(outline: TextBlocks, content: Mask) -> Iterator[tuple[int, range]]:
     """Yield the kept headings over text of which nothing is kept, the inner ones first,
     and the blocks of that text.
 
@@ -304,7 +302,7 @@ def _find_bare(outline: TextBlocks, content: list[bool]) -> Iterator[tuple[int, 
             yield block, section
 
 
-def whole_rows(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def whole_rows(outline: TextBlocks, content: Mask) -> Mask:
     """Keep all cells of a row or none: without one cell, the others mean something
     else.
 
@@ -346,7 +344,7 @@ def _find_actions(outline: TextBlocks, rows: list[int], begun: set[int]) -> set[
     return buttons | alike
 
 
-def drop_repeats(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def drop_repeats(outline: TextBlocks, content: Mask) -> Mask:
     """Keep a long text, or a list, only where it occurs first, and next to that.
 
     What a post quotes is the text of another one in its list.
@@ -401,7 +399,7 @@ def _find_posts(outline: TextBlocks, holders: list[int]) -> set[int]:
     }
 
 
-def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def drop_copies(outline: TextBlocks, content: Mask) -> Mask:
     """Leave out a part of the page that only says again what the part before it says,
     such as the rows of a table as cards for narrow screens. Its buttons may differ.
     """
@@ -429,7 +427,7 @@ def drop_copies(outline: TextBlocks, content: list[bool]) -> list[bool]:
     return once
 
 
-def drop_actions(outline: TextBlocks, content: list[bool]) -> list[bool]:
+def drop_actions(outline: TextBlocks, content: Mask) -> Mask:
     """Leave out buttons that do something with what a text before them names, such as
     "Save this event: Low tide".
     """
@@ -456,7 +454,7 @@ def _names_any(button: str, texts: list[str]) -> bool:
     return False
 
 
-def _find_parts(outline: TextBlocks, content: list[bool]) -> dict[int, list[int]]:
+def _find_parts(outline: TextBlocks, content: Mask) -> dict[int, list[int]]:
     """Return the divisions of the page with the kept blocks in them."""
     parts: defaultdict[int, list[int]] = defaultdict(list)
     for block in compress(range(len(content)), content):

@@ -5,12 +5,12 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, compress, islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.invisible import sub_in_chunks
-from .._element import BLANKS, BLOCKS, HEADINGS, Element
+from .._element import BLANKS, BLOCKS, HEADINGS, Attributes, Element
 from .icons import find_struck, name_icon
 
 if TYPE_CHECKING:
@@ -402,7 +402,7 @@ def _common_ancestor(element: int, other: int, parents: Sequence[int]) -> int:
     return element
 
 
-def _is_task(attributes: Mapping[str, str | None]) -> bool:
+def _is_task(attributes: Attributes) -> bool:
     """Return whether this is the checkbox of a task; one of a form has a name to
     submit.
     """

@@ -18,7 +18,7 @@ from .jsonld import Thing, types
 from .metadata import Metadata
 from .nodes import has_text
 from .phrases import PHRASES
-from .text_blocks import TELLING_TAGS, TextBlocks
+from .text_blocks import TELLING_TAGS, Mask, TextBlocks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -107,7 +107,7 @@ def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
     return NOT_FREE
 
 
-def drop_offer(outline: TextBlocks, content: list[bool], facts: Metadata) -> list[bool]:
+def drop_offer(outline: TextBlocks, content: Mask, facts: Metadata) -> Mask:
     """Leave out what stands where the text for subscribers would: an offer."""
     selectors = _selectors(chain.from_iterable(map(_parts, facts.linked.things)))
     names = {selector[1:] for selector in selectors}

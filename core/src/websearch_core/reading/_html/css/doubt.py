@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
+from ..._element import Attributes
 from .colours import Colour, parse_colour
 from .syntax import Token, parse_declarations, parse_size, split_parts
 
@@ -150,7 +151,7 @@ OUTERMOST = Around({})
 _SILENT = _Own({}, None, is_sized=False, ground=None, text=None)
 
 
-def read_around(around: Around, attributes: Mapping[str, str | None]) -> Around:
+def read_around(around: Around, attributes: Attributes) -> Around:
     """Return what holds inside of an element, from what holds *around* it."""
     own = _read(attributes)
     if own is _SILENT:
@@ -164,7 +165,7 @@ def read_around(around: Around, attributes: Mapping[str, str | None]) -> Around:
     return Around(variables, font, own.ground or around.ground)
 
 
-def is_lost(around: Around, attributes: Mapping[str, str | None]) -> bool:
+def is_lost(around: Around, attributes: Attributes) -> bool:
     """Return whether the text of an element may be lost in what is *around* it: too
     small, or in the colour of a background.
     """
@@ -178,7 +179,7 @@ def is_lost(around: Around, attributes: Mapping[str, str | None]) -> bool:
     return around.ground is not None and own.text.is_like(around.ground)
 
 
-def _read(attributes: Mapping[str, str | None]) -> _Own:
+def _read(attributes: Attributes) -> _Own:
     style = attributes.get("style") or ""
     own = _SILENT
     if style:
