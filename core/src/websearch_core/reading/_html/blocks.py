@@ -23,10 +23,7 @@ from .furniture import (
     blank_edits,
     join_lines,
     join_marks,
-    part_links,
-    part_sentences,
-    part_times,
-    part_values,
+    part_words,
 )
 from .hidden import (
     MAX_SKIP_LENGTH,
@@ -586,10 +583,7 @@ class _Walk:
         write_icons(o)
         blank_edits(o)
         join_marks(o)
-        part_sentences(o)
-        part_times(o)
-        part_values(o)
-        part_links(o)
+        part_words(o)
         join_lines(o)
         text = self._join()
         odd = [*_odd(text)]

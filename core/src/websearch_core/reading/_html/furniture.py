@@ -6,8 +6,8 @@ into a word, line breaks in scripts without spaces.
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Container, Iterator
-from itertools import compress, count, pairwise, takewhile
+from collections.abc import Iterator
+from itertools import pairwise, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._element import HEADINGS
@@ -156,102 +156,81 @@ def _find_target(outline: TextBlocks, run: int) -> str | None:
     return outline.attributes[element].get("href")
 
 
-def part_sentences(outline: TextBlocks) -> None:
-    """Part what a page shows beside a text, or as items in a row, from the word before
-    it: style sheets keep them apart.
-    """
+def part_words(outline: TextBlocks) -> None:
+    """Part texts from the word right before them that only style sheets keep apart."""
     texts = outline.run_texts
-    spans = set(outline.named({"span"}))
-    if not spans:
-        return
-    in_code = outline.inside(*_CODES)
-    for run in compress(count(), map(spans.__contains__, outline.run_elements)):
-        is_new = _begins_anew(texts[run]) or texts[run - 1][-1:].isdecimal()
-        if run == 0 or not is_new:
-            continue
-        last = texts[run - 1][-1:]
-        if not last.islower() and not last.isdecimal():
-            continue
-        is_code = in_code[outline.run_elements[run]]
-        is_item = not is_code and _is_item(outline, run, spans)
-        if is_item or _is_sentence(outline, run):
-            texts[run] = f" {texts[run]}"
-
-
-def part_values(outline: TextBlocks) -> None:
-    """Part a number, a yes or a no from the word right before it that is set in another
-    type.
-    """
-    texts = outline.run_texts
-    inline = set(outline.named(_TYPES))
-    if not inline:
-        return
+    blocks = outline.run_blocks
     in_code = outline.inside(*_CODES)
     for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
-        if element not in inline and before not in inline:
+        if before == element or blocks[run - 1] != blocks[run]:
             continue
-        if outline.run_blocks[run] != outline.run_blocks[run - 1] or in_code[element]:
+        if texts[run - 1][-1:].isspace() or in_code[element]:
             continue
-        if _is_value(outline, run):
+        if any(is_apart(outline, run) for is_apart in _APART):
             texts[run] = f" {texts[run]}"
+
+
+def _is_span_apart(outline: TextBlocks, run: int) -> bool:
+    """Return whether a ``<span>`` is shown beside a text, or as an item in a row."""
+    span = outline.run_elements[run]
+    if outline.names[span] != "span":
+        return False
+    before, text = outline.run_texts[run - 1 : run + 1]
+    last = before[-1:]
+    if not last.islower() and not last.isdecimal():
+        return False
+    if not last.isdecimal() and not _begins_anew(text):
+        return False
+    return _is_item(outline, run) or _is_sentence(outline, run)
 
 
 def _is_value(outline: TextBlocks, run: int) -> bool:
-    """Return whether a text is a number, a yes or a no, right after a word, or that
-    word is a yes or a no.
+    """Return whether a text is a number, a yes or a no, right after a word that is set
+    in another type, or that word is a yes or a no.
     """
-    before, text = outline.run_texts[run - 1 : run + 1]
-    end = before[-_MAX_LENGTH:]
-    if not end or end[-1].isspace():
-        return False
-    word = end.split()[-1]
-    if len(word) < _MIN_WORD:
-        return False
     holders = outline.run_elements[run - 1 : run + 1]
+    if _TYPES.isdisjoint(map(outline.names.__getitem__, holders)):
+        return False
+    before, text = outline.run_texts[run - 1 : run + 1]
+    words = before[-_MAX_LENGTH:].split()
+    if not words or len(words[-1]) < _MIN_WORD:
+        return False
     marked = ["class" in outline.attributes[holder] for holder in holders]
     if marked[1] and says_state(text):
         return True
     if marked[0] and text[:1].isupper():
         return says_state(before.lstrip())
     is_number = text[:1].isdecimal()
-    return is_number and _VALUE.fullmatch(f"{word}\0{text.strip()}") is not None
+    return is_number and _VALUE.fullmatch(f"{words[-1]}\0{text.strip()}") is not None
 
 
-def part_links(outline: TextBlocks) -> None:
-    """Part a link from the one right before it, unless both lead to one page."""
-    texts = outline.run_texts
-    links = set(outline.named({"a"}))
-    if not links:
-        return
-    in_code = outline.inside(*_CODES)
-    for run, (before, link) in enumerate(pairwise(outline.run_elements), 1):
-        if link not in links or before not in links:
-            continue
-        if before == link:
-            continue
-        targets = [outline.attributes[place].get("href") for place in (before, link)]
-        if targets[0] == targets[1]:  # one word, linked twice
-            continue
-        if outline.parents[before] != outline.parents[link] or in_code[link]:
-            continue
-        if _ends_in_word(texts[run - 1]) and texts[run][:1].isalnum():
-            texts[run] = f" {texts[run]}"
+def _is_other_link(outline: TextBlocks, run: int) -> bool:
+    """Return whether a link follows another one that leads to another page."""
+    before, link = outline.run_elements[run - 1 : run + 1]
+    if outline.names[before] != "a" or outline.names[link] != "a":
+        return False
+    targets = [outline.attributes[place].get("href") for place in (before, link)]
+    if targets[0] == targets[1]:  # one word, linked twice
+        return False
+    if outline.parents[before] != outline.parents[link]:
+        return False
+    last, text = outline.run_texts[run - 1 : run + 1]
+    return _ends_in_word(last) and text[:1].isalnum()
 
 
-def part_times(outline: TextBlocks) -> None:
-    """Part a ``<time>`` from the words and numbers right beside it: "Mar 7" and 19
-    comments are not "Mar 719".
+def _is_time_apart(outline: TextBlocks, run: int) -> bool:
+    """Return whether a ``<time>`` begins or ends before a text: "Mar 7" and 19 comments
+    are not "Mar 719".
     """
-    texts = outline.run_texts
-    if "time" not in outline.names:
-        return
     times = outline.inside("time")
-    holders = [times[element] for element in outline.run_elements]
-    for run in range(1, len(texts)):
-        if holders[run] == holders[run - 1]:
-            continue
-        if _ends_in_word(texts[run - 1]) and _begins_anew(texts[run]):
-            texts[run] = f" {texts[run]}"
+    before, element = outline.run_elements[run - 1 : run + 1]
+    if times[before] == times[element]:
+        return False
+    last, text = outline.run_texts[run - 1 : run + 1]
+    return _ends_in_word(last) and _begins_anew(text)
+
+
+_APART = (_is_span_apart, _is_time_apart, _is_value, _is_other_link)
 
 
 def _ends_in_word(text: str) -> bool:
@@ -279,14 +258,14 @@ def _is_sentence(outline: TextBlocks, run: int) -> bool:
     return sentence.endswith(_ENDS) and len(sentence.split()) >= _MIN_WORDS
 
 
-def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
+def _is_item(outline: TextBlocks, run: int) -> bool:
     """Return whether a ``<span>`` follows another one, and each is several words, or
     they are a name and its value, or two numbers, in spans of their own kinds; or they
     are nothing but a word and a number, or two numbers of several digits.
 
     A letter or word of its own may be a part of a longer word.
     """
-    before, span = _find_siblings(outline, run, spans)
+    before, span = _find_siblings(outline, run)
     if before == span:
         return False
     name, value = outline.run_texts[run - 1 : run + 1]
@@ -304,16 +283,14 @@ def _is_item(outline: TextBlocks, run: int, spans: Container[int]) -> bool:
     return all(marks) and name.isalpha()
 
 
-def _find_siblings(
-    outline: TextBlocks, run: int, spans: Container[int]
-) -> tuple[int, int]:
+def _find_siblings(outline: TextBlocks, run: int) -> tuple[int, int]:
     """Return the outermost of the spans that end before a text, and of those that begin
     with it; the same one twice if they are not siblings.
     """
     before, span = outline.run_elements[run - 1 : run + 1]
     parents = outline.parents
     for _ in range(_MAX_SPANS):
-        if before not in spans or span not in spans:
+        if outline.names[before] != "span" or outline.names[span] != "span":
             return span, span
         if parents[before] == parents[span]:
             return before, span
