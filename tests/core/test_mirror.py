@@ -87,7 +87,7 @@ OTHERS = {
     "core/reading/html/test_harden": "reading/_html/normalize reading/_html/parse",
     "core/reading/html/test_metadata": "reading/_html/byline reading/_html/phrases reading/_html/titles",
     "core/reading/html/test_page": "reading/_html/formula",
-    "core/reading/html/test_page_data": "models/_data",
+    "core/reading/html/test_page_data": "models/_data reading/_html/offers",
     "core/reading/html/test_select": "reading/_html/features reading/_html/model",
     "core/reading/html/test_structured_data": "reading/_html/effort reading/_html/jsonld",
     "core/reading/html/test_tree": "reading/_html/fragment",

@@ -78,7 +78,7 @@ OFFER = {
                 "sku": "K1",
                 "brand": {"name": "Sea"},
             },
-            "# Kelp\n\n- Price: 12.5 EUR\n- Availability: in stock\n- Brand: Sea\n- SKU: K1\n\nSalty.",
+            "# Kelp\n\n- Price: 12.50 EUR\n- Availability: in stock\n- Brand: Sea\n- SKU: K1\n\nSalty.",
         ),
         (
             {
@@ -172,7 +172,7 @@ OFFER = {
                     "Wakame",
                 ],
             },
-            "# Kelp\n\n- [Dulse](https://sea.example/d): 12.5 EUR\n- [Nori](https://sea.example/n)\n- Wakame",
+            "# Kelp\n\n- [Dulse](https://sea.example/d): 12.50 EUR\n- [Nori](https://sea.example/n)\n- Wakame",
         ),
         (
             {

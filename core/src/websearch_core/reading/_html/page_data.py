@@ -10,9 +10,9 @@ import re
 from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from itertools import chain, islice
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._text.money import AMOUNT, NUMBER, may_be_in, parse_number
 from ..._text.vocabulary import Kind
@@ -23,31 +23,28 @@ from .._types import NAME_LENGTH, TITLE_LENGTH
 from .grid import MAX_ITEMS, SAVING, Elements, Price, find_items, find_prices, inert
 from .jsonld import TYPES, JsonLd, Thing, is_event, types
 from .metadata import Metadata
+from .offers import (
+    MAX_OFFERS,
+    NO_WORDS,
+    Offer,
+    read_amount,
+    read_offer,
+    split_words,
+    write_price,
+)
 from .phrases import PHRASES
-from .structured_data import place_of, read_item, split_words
+from .structured_data import place_of, read_item
 from .templates import PLACE
 from .text_blocks import TextBlocks
 from .titles import agree
 
-_FORMER_PRICES = re.compile(r"list|strike|srp|msrp|regular", re.IGNORECASE)
 _KINDS_WITHOUT_GRIDS = frozenset({"article", "documentation", "forum", "product"})
 _MIN_GRID = 6  # prices of a grid on a page that does not say that it is one
 _MIN_NAMES_SHARE = 0.4  # of the items of a grid
 _RATING = re.compile(r"\d[.,]\d\b.{0,25}\b(?:5|10)\b")
-_MAX_OFFERS = 100
-_MAX_OFFER_DEPTH = 3
 _MAX_CONTRADICTING = 3  # amounts beside one that they contradict
 _MAX_ANSWERS = 5
 _ANSWER_LENGTH = 500  # characters
-_AVAILABILITIES = {
-    "instock": "in stock",
-    "outofstock": "out of stock",
-    "oos": "out of stock",
-    "soldout": "sold out",
-}
-_MAX_PRICE = Decimal(10) ** 12
-_MIN_PRICE = Decimal(10) ** -9
-_MAX_NUMBER_LENGTH = 40  # characters
 _BEST_RATING = Decimal(5)  # unless the page says another one
 _COUNT = re.compile(rf"(?<![\d.,])(\d[\d.,]{{0,9}}) (?:{PHRASES['things in lists']})\b")
 # amounts of a text, and of a page
@@ -80,20 +77,7 @@ _MAX_RAW_LIST = 50
 _MAX_NUMBER = 10**15
 _MAX_KEYS = 100  # of one thing, and characters of one
 _ADDRESS = re.compile(r"\w*:?//|/\S*$|data:")
-# Where a price is, as a selector or a place of a template; not what it is.
-_NO_AMOUNT = re.compile(r"[{}#<>\[\]_=:()]|^\.[A-Za-z]|[A-Za-z]{6}")
-_NO_CURRENCY = re.compile(r"[{}<>\[\]#.]")
-_NO_WORDS = re.compile(r"[{}<>\[\]]|^[.#]")
 _EMPTY: tuple[Any, ...] = (None, "", {}, [])
-
-
-class Offer(NamedTuple):
-    """What a thing costs, as stated."""
-
-    prices: list[Decimal]
-    list_price: Decimal | None = None
-    currency: str = ""
-    availability: str = ""
 
 
 def read_data(
@@ -183,86 +167,6 @@ def _find_things(facts: Metadata, subjects: Sequence[Thing]) -> list[Thing]:
     return [thing for thing in subjects if _is_event(thing)][:1]
 
 
-def read_offer(data: JsonLd, thing: Thing) -> Offer:
-    """Return what is stated about the price of a thing.
-
-    That is of all of its offers and variants, as far as they have one currency.
-    """
-    prices: list[Decimal] = []
-    list_price: Decimal | None = None
-    currency = ""
-    availabilities: dict[str, None] = {}  # in order, each once
-    for offer in islice(_offers(data, thing), _MAX_OFFERS):
-        own_currency = data.text(offer, "priceCurrency")
-        if _NO_CURRENCY.search(own_currency):
-            own_currency = ""
-        currency = currency or own_currency
-        availabilities.setdefault(_read_availability(data, offer))
-        is_former = _FORMER_PRICES.search(data.text(offer, "priceType"))
-        for key in ("price", "lowPrice", "highPrice"):
-            price = _first_amount(data, offer, key)
-            if is_former:
-                list_price = list_price or price
-            elif price and own_currency in ("", currency):
-                prices.append(price)
-    availability = ", ".join(filter(None, availabilities))
-    return Offer(
-        prices, list_price, inert(currency, 10), inert(availability, NAME_LENGTH)
-    )
-
-
-def _offers(data: JsonLd, thing: Thing) -> Iterator[Thing]:
-    """Yield a thing with its offers and their prices, then the same of its variants."""
-    queue: list[tuple[int, Thing]] = [(0, thing)]
-    for depth, offer in queue:  # grows during the loop
-        yield offer
-        if depth >= _MAX_OFFER_DEPTH or len(queue) >= _MAX_OFFERS:
-            continue
-        for key in ("offers", "priceSpecification", "hasVariant"):
-            inner = filter(_is_offer, data.values(offer, key))
-            queue += [(depth + 1, value) for value in inner]
-
-
-def _is_offer(value: Any) -> bool:
-    """Return whether a value is an offer; a price of 100 g or of a litre is none."""
-    return isinstance(value, dict) and "referenceQuantity" not in value
-
-
-def _read_availability(data: JsonLd, offer: Thing) -> str:
-    """Return the words of ``https://schema.org/InStock`` and its like."""
-    url = data.text(offer, "availability").rstrip("/")
-    words = split_words(url.rsplit("/", 1)[-1])
-    if _NO_WORDS.search(words):
-        return ""
-    letters = "".join(filter(str.isalpha, words))
-    return _AVAILABILITIES.get(letters, words)
-
-
-def _amount(written: str) -> Decimal | None:
-    """Return a stated price; None if it is not a positive number."""
-    digits = written.strip()[:_MAX_NUMBER_LENGTH]
-    if _NO_AMOUNT.search(digits):
-        return None
-    number: Decimal | None
-    try:
-        number = Decimal(digits)
-    except InvalidOperation:
-        number = parse_number(digits)
-    if number is None or not number.is_finite():
-        return None
-    if not _MIN_PRICE < number < _MAX_PRICE:
-        return None
-    return number
-
-
-def _first_amount(data: JsonLd, offer: Thing, key: str) -> Decimal | None:
-    for value in data.values(offer, key):
-        amount = _amount(data.read(value))
-        if amount is not None:
-            return amount
-    return None
-
-
 def _find_products(facts: Metadata) -> list[Thing]:
     """Return the statements about the one product that the page is about.
 
@@ -339,7 +243,7 @@ def _first_text(data: JsonLd, things: Sequence[Thing], *keys: str) -> str | None
 
 def _read_day(data: JsonLd, things: Sequence[Thing], key: str) -> str | None:
     day = _first_text(data, things, key)
-    if day is None or _NO_WORDS.search(day):
+    if day is None or NO_WORDS.search(day):
         return None
     return day
 
@@ -379,7 +283,7 @@ def _read_prices(
     if offer.prices and not prices:
         others = amounts.first()
         if others:
-            amount = _write(min(offer.prices))
+            amount = write_price(min(offer.prices))
             if currency:
                 amount = f"{amount} {currency}"
             note = (
@@ -412,11 +316,11 @@ def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
     for rating in ratings:
         if not isinstance(rating, dict):
             continue
-        value = _amount(data.text(rating, "ratingValue"))
-        best = _amount(data.text(rating, "bestRating")) or _BEST_RATING
+        value = read_amount(data.text(rating, "ratingValue"))
+        best = read_amount(data.text(rating, "bestRating")) or _BEST_RATING
         if value is None or value > best:
             continue
-        count = _amount(data.text(rating, "ratingCount", "reviewCount"))
+        count = read_amount(data.text(rating, "ratingCount", "reviewCount"))
         return {
             "rating": float(value),
             "best_rating": float(best),
@@ -629,7 +533,7 @@ class ShownAmounts:
         """Write a price, with cents if it is shown with them."""
         former = self._former.get(price, "")
         written = next(filter(None, self._texts[price]), former)
-        return _write(price, cents=_CENTS.search(written) is not None)
+        return write_price(price, cents=_CENTS.search(written) is not None)
 
 
 def _is_sentence(text: str) -> bool:
@@ -678,14 +582,6 @@ def _sort_from_title(
     return sorted(prices, key=lambda price: blocks.run_blocks[price.begin] < start)
 
 
-def _write(price: Decimal, *, cents: bool = False) -> str:
-    exact = price.normalize()
-    has_one_or_two_digits = exact == round(exact, 2) != round(exact, 0)
-    if cents or has_one_or_two_digits:
-        return f"{exact:.2f}"
-    return f"{exact:f}"
-
-
 def _amounts(written: str) -> Iterator[tuple[Decimal, str]]:
     """Yield the amounts in a text.
 
@@ -731,7 +627,7 @@ def _numbers(written: str) -> Iterator[Decimal]:
 
 def _find_lists(data: JsonLd, marked: Sequence[Thing]) -> Iterator[Thing]:
     with_links = filter(_has_links, marked)
-    for thing in islice(chain(data.things, with_links), _MAX_OFFERS):
+    for thing in islice(chain(data.things, with_links), MAX_OFFERS):
         inner = data.values(thing, "mainEntity", "itemListElement")[:1]
         for candidate in (thing, *inner):
             if not isinstance(candidate, dict):
@@ -767,7 +663,7 @@ def _read_list(
         if offer.prices:
             price = min(offer.prices)
             if not page_numbers or price in page_numbers:
-                written = f"{_write(price)} {offer.currency}".strip()
+                written = f"{write_price(price)} {offer.currency}".strip()
         yield Item(name=name, price=written, url=absolute(listed.url, base))
 
 
@@ -785,7 +681,7 @@ def _count(
             if match:
                 counts.append(int(re.sub(r"\D", "", match[1])))
     for thing in lists:
-        number = _amount(data.text(thing, "numberOfItems"))
+        number = read_amount(data.text(thing, "numberOfItems"))
         if number:
             counts.append(int(number))
     return next((count for count in counts if count >= minimum), None)

@@ -6,7 +6,6 @@ resolved, invisible characters are removed, and nothing in it is read as Markdow
 """
 
 from __future__ import annotations
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from html import escape, unescape
@@ -17,11 +16,11 @@ from ..._text.markup import MARKUP
 from .harden import harden
 from .jsonld import MAX_LENGTH, JsonLd, Thing, types
 from .metadata import Metadata
+from .offers import read_offer, split_words, write_price
 from .parse import parse
 
 _MAX_LENGTH = 300_000  # characters of all markup together
 _MAX_THINGS = 50
-_MAX_OFFERS = 5
 _MIN_ARTICLE_LENGTH = 600  # characters
 _MIN_TIMES_LONGER = 1.5
 _SAMPLES = 24  # of an article, taken at equal distances
@@ -131,7 +130,7 @@ def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
         ("Price", _prices(data, thing)),
-        ("Availability", _availability(data, thing)),
+        ("Availability", read_offer(data, thing).availability),
         ("Brand", data.text(thing, "brand", "manufacturer")),
         ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
     )
@@ -139,44 +138,15 @@ def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _prices(data: JsonLd, thing: Thing) -> str:
-    """Return ``12.99 EUR``, or several such prices, or ``from 10 to 20 EUR``."""
-    prices: dict[str, None] = {}  # in order, each once
-    for offer in data.values(thing, "offers")[:_MAX_OFFERS]:
-        if not isinstance(offer, dict):
-            continue
-        terms = [offer]
-        for specification in data.values(offer, "priceSpecification"):
-            if isinstance(specification, dict):
-                terms.append(specification)
-        price = _first_text(data, terms, "price")
-        low = data.text(offer, "lowPrice")
-        high = data.text(offer, "highPrice")
-        if not price:
-            is_range = high not in ("", low)
-            price = low
-            if low and is_range:
-                price = f"from {low} to {high}"
-        currency = _first_text(data, terms, "priceCurrency")
-        if price:
-            prices[f"{price} {currency}".strip()] = None
-    return ", ".join(prices)
-
-
-def _first_text(data: JsonLd, things: Iterable[Thing], key: str) -> str:
-    """Return the text of the first of *things* that has the property *key*."""
-    texts = (data.text(thing, key) for thing in things)
-    return next(filter(None, texts), "")
-
-
-def _availability(data: JsonLd, thing: Thing) -> str:
-    """``https://schema.org/InStock`` -> ``in stock``, from the first offer that has
-    it.
-    """
-    offers = (
-        offer for offer in data.values(thing, "offers") if isinstance(offer, dict)
-    )
-    url = _first_text(data, offers, "availability")
-    return split_words(url.rsplit("/", 1)[-1])
+    """Return ``12.99 EUR``, or ``from 10 to 20 EUR``; maybe an empty string."""
+    offer = read_offer(data, thing)
+    if not offer.prices:
+        return ""
+    price = write_price(min(offer.prices))
+    highest = write_price(max(offer.prices))
+    if highest != price:
+        price = f"from {price} to {highest}"
+    return f"{price} {offer.currency}".strip()
 
 
 def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -406,11 +376,6 @@ def _prose(data: JsonLd, value: Any) -> str:
         return f"<div>{(body and body.inner_html) or ''}</div>"
     lines = unescape(value).splitlines()
     return "".join(f"<p>{escape(line.strip())}</p>" for line in lines if line.strip())
-
-
-def split_words(name: str) -> str:
-    """``InStock`` -> ``in stock``, ``FULL_TIME`` -> ``full time``."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name).replace("_", " ").lower()
 
 
 def _flatten(value: str) -> str:
