@@ -66,6 +66,10 @@ class Document:
     # of its pictures, by name; {} asks for the pictures, as `Page.files`
     texts: Mapping[str, str] | None = None
 
+    def to_page(self, content: str, **facts: Any) -> Page:
+        """Build a page from all of its Markdown, as `make_page` does."""
+        return make_page(self.url, self.media_type, content, **facts)
+
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class DocumentType:

@@ -348,7 +348,7 @@ def test_the_beginning_of_a_large_document_is_read(data, monkeypatch):
 
 @pytest.mark.parametrize(
     ("module", "place", "data"),
-    [(office, "read_sheets", SHEETS), (unpacking, "_read_part", LETTER)],
+    [(sheets, "_read_rows", SHEETS), (unpacking, "_read_part", LETTER)],
 )
 def test_a_file_that_needs_too_much_memory_is_not_called_damaged(
     monkeypatch, module, place, data

@@ -14,6 +14,9 @@ from typing import NamedTuple
 
 from ...errors import UnsupportedContent
 
+# What readers make of a file.
+MAX_CHARACTERS = 1_000_000
+MAX_SOURCE_LENGTH = 4_000_000  # characters of HTML
 _MAX_PARTS = 5_000
 _MAX_SIZE = 16 * 2**20  # bytes of XML in the archive
 # bytes of text of a document or sheet; only the beginning of a longer one is read

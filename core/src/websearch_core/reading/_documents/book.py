@@ -9,13 +9,14 @@ from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..._text.invisible import one_line
+from ...models import Page
 from .._html.fragment import read_fragment
-from .._links import Links
-from .._types import TITLE_LENGTH
+from .._types import TITLE_LENGTH, Document
+from .archive import MAX_SOURCE_LENGTH, Unpacked
+from .markup import VOID, read_attributes
 
 _CONTAINER = "META-INF/container.xml"
 _ELEMENT = re.compile(r"<(?:\w{1,20}:)?(rootfile|item|itemref)(?=[\s/>])([^<>]*)>")
-_ATTRIBUTE = re.compile(r"([\w:-]{1,50})\s{0,9}=\s{0,9}(?:\"([^\"]*+)\"|'([^']*+)')")
 # An empty element of XML, which HTML would leave open.
 _EMPTY = re.compile(r"<([a-zA-Z][\w:-]{0,50}+)((?:\s[^<>]*)?)(?<=[\w\s\"'])/>")
 # An entry of a table of contents, of EPUB 3 and of EPUB 2.
@@ -34,9 +35,6 @@ _PAGE_BREAK = re.compile(
     r"<(span|div)\s(?>[^<>]*?\bpagebreak\b)[^<>]*+>(?:(?<=/>)|[^<>]{0,20}</\1>)"
 )
 _NOTE = re.compile(r"<a\s(?>[^<>]*?\bnoteref\b)[^<>]*+>[^<>]{1,20}</a>")
-_VOID = frozenset(
-    "area base br col embed hr img input link meta source track wbr".split()
-)
 
 
 class _Package(NamedTuple):
@@ -46,16 +44,16 @@ class _Package(NamedTuple):
     contents: list[str]
 
 
-def read_book(
-    parts: Mapping[str, bytes], links: Links, limit: int
-) -> tuple[str, list[str]]:
-    """Return the Markdown of a book and the addresses of its links.
+def read_book(unpacked: Unpacked, document: Document) -> Page:
+    """Read the chapters of a book.
 
-    Read about *limit* characters of HTML. Links within the book lead nowhere: they are
-    text. It is a `ValueError` if the book does not say what its chapters are.
+    Links within the book lead nowhere: they are text. It is a `ValueError` if the book
+    does not say what its chapters are.
     """
     texts: list[str] = []
     targets: list[str] = []
+    parts = unpacked.parts
+    limit = MAX_SOURCE_LENGTH
     package = _read_package(parts)
     titles = _list_titles(package, parts)
     for name in package.chapters:
@@ -63,11 +61,13 @@ def read_book(
             break
         content = parts.get(name, b"")
         source = content.decode("utf-8", "replace")
-        chapter = read_fragment(_as_html(source), "", links=links, limit=limit)
+        text, addresses = read_fragment(
+            _as_html(source), "", links=document.links, limit=limit
+        )
         limit -= len(source)
-        texts.append(_entitle(chapter[0].strip(), titles.get(name, "")))
-        targets += chapter[1]
-    return "\n\n".join(filter(None, texts)), targets
+        texts.append(_entitle(text.strip(), titles.get(name, "")))
+        targets += addresses
+    return document.to_page("\n\n".join(filter(None, texts)), links=tuple(targets))
 
 
 def _read_package(parts: Mapping[str, bytes]) -> _Package:
@@ -139,13 +139,8 @@ def _read_elements(content: bytes, name: str) -> Iterator[dict[str, str]]:
     """Yield the attributes of each element of a *name*."""
     source = _without_comments(content.decode("utf-8", "replace"))
     for element in _ELEMENT.finditer(source):
-        if element[1] != name:
-            continue
-        attributes: dict[str, str] = {}
-        for attribute in _ATTRIBUTE.finditer(element[2]):
-            value = attribute[2] or attribute[3] or ""
-            attributes[attribute[1]] = unescape(value)
-        yield attributes
+        if element[1] == name:
+            yield read_attributes(element[2])
 
 
 def _without_comments(source: str) -> str:
@@ -167,6 +162,6 @@ def _join(folder: str, href: str) -> str:
 
 
 def _close(element: re.Match[str]) -> str:
-    if element[1].lower() in _VOID:
+    if element[1].lower() in VOID:
         return element[0]
     return f"<{element[1]}{element[2]}></{element[1]}>"

@@ -12,7 +12,6 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
-from html import unescape
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -34,8 +33,15 @@ from .._types import (
     make_page,
     path_of,
 )
-from .markup import end_of_span, find_ends, write_markup
-from .text import decode_text
+from .markup import (
+    VOID,
+    end_of_paragraph,
+    end_of_span,
+    find_ends,
+    read_attributes,
+    write_markup,
+)
+from .text import decode_text, note_hidden
 
 _HEADING = re.compile(r"^#{1,2} +(.+)$", re.MULTILINE)
 _MAIL = re.compile(r"<[^<>@\s]+@[^<>\s]+>")
@@ -86,13 +92,6 @@ _TOKEN = re.compile(
     r"(`+)|<!--|<([a-z][a-z0-9-]{0,30})((?:[\s/][^<>]{0,2000})?)>", re.IGNORECASE
 )
 _TAG = re.compile(r"<(/?)([a-z][a-z0-9-]{0,30})(?:[\s/][^<>]{0,2000})?>", re.IGNORECASE)
-_ATTRIBUTE = re.compile(
-    r"([^\s\"'=/>]{1,50})(?:\s{0,5}=\s{0,5}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?"
-)
-_BLANK_LINE = re.compile(r"\n[ \t]*\n|\Z")
-_VOID = frozenset(
-    "area base br col embed hr img input link meta source track wbr".split()
-)
 
 
 def read_markdown(document: Document) -> Page:
@@ -103,9 +102,7 @@ def read_markdown(document: Document) -> Page:
     content, hidden = remove_unseen(text[begin:])
     content = write_markup(content, url, document.links)
     facts = dict(_facts(values))
-    notes = list(decoded.notes)
-    if hidden:
-        notes.append(f"{quantity(hidden, 'hidden passage')} left out")
+    notes = [*decoded.notes, *note_hidden(hidden, "hidden passage")]
     pages: PageList | None = None
     if path_of(url).endswith("/llms.txt"):
         pages = _read_page_list(content, url)
@@ -352,7 +349,8 @@ def _clean(text: str) -> tuple[str, int]:
         elif hides:
             if ends is None:
                 ends = find_ends(text, _TAG)
-            end = ends.get(position) or _end_of_block(text, position)
+            # one that is never closed ends with its paragraph
+            end = ends.get(position) or end_of_paragraph(text, position)
         elif token[2] is None:
             end = _end_of_comment(text, token)
         else:
@@ -381,21 +379,10 @@ def _end_of_comment(text: str, opening: re.Match[str]) -> int:
 
 
 def _hides(name: str, source: str) -> bool:
-    if name in _VOID:
+    if name in VOID:
         return False
-    attributes = {
-        match[1].lower(): unescape(match[2] or match[3] or match[4] or "")
-        for match in _ATTRIBUTE.finditer(source)
-    }
+    attributes = read_attributes(source)
     if name != "dialog" and MAY_HIDE.isdisjoint(attributes):
         return False
     look = judge_inline_style(attributes.get("style") or "")
     return hiding(name, attributes, look) > 0
-
-
-def _end_of_block(text: str, begin: int) -> int:
-    """Return where an element that is never closed ends: at the next blank line."""
-    over = _BLANK_LINE.search(text, begin)
-    if over:
-        return over.start()
-    return len(text)

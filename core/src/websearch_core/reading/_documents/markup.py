@@ -7,7 +7,7 @@ such as a component or ``<your name>``, stays.
 
 from __future__ import annotations
 import re
-from html import escape
+from html import escape, unescape
 
 from .._html.fragment import read_fragment
 from .._links import Links
@@ -24,6 +24,10 @@ _SPANS = frozenset(
     "mark picture q s samp small source span strike strong sub sup time tt u var "
     "wbr".split()
 )
+# that have no end
+VOID = frozenset(
+    "area base br col embed hr img input link meta source track wbr".split()
+)
 _EMPTY = frozenset({"img"})
 # Elements that people write with empty lines inside.
 _WHOLE = frozenset({"dl", "ol", "pre", "table", "ul"})
@@ -34,6 +38,9 @@ _TAG = re.compile(
     r"<(/?)([a-z][a-z0-9]{0,9}|[A-Z][A-Z0-9]{0,9})((?:[\s/][^<>]{0,2000})?)>"
 )
 _TOKEN = re.compile(rf"(`+)|{_TAG.pattern}")
+_ATTRIBUTE = re.compile(
+    r"([^\s\"'=/>]{1,50})(?:\s{0,9}=\s{0,9}(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+)))?"
+)
 _BLANK_LINE = re.compile(r"\n[ \t]*(?=\n)")
 _MAX_SPAN = 2_000  # characters of a code span
 _MAX_LINE = 500  # characters that are looked at, for the bars of a table
@@ -62,6 +69,14 @@ def end_of_span(text: str, ticks: re.Match[str]) -> int:
     if closing is None:
         return begin
     return closing.end()
+
+
+def read_attributes(tag: str) -> dict[str, str]:
+    """Return the attributes in a tag by their names, in lower case."""
+    return {
+        match[1].lower(): unescape(match[2] or match[3] or match[4] or "")
+        for match in _ATTRIBUTE.finditer(tag)
+    }
 
 
 class _Writer:
@@ -160,7 +175,12 @@ def _end_of_block(text: str, opening: re.Match[str], ends: dict[int, int]) -> in
         tag = _TAG.match(text, text.index("<", opening.start()))
         if tag:
             place = ends.get(tag.end(), place)
-    blank = _BLANK_LINE.search(text, place)
+    return end_of_paragraph(text, place)
+
+
+def end_of_paragraph(text: str, begin: int) -> int:
+    """Return where a paragraph ends: at the next blank line."""
+    blank = _BLANK_LINE.search(text, begin)
     if blank is None:
         return len(text)
     return blank.start()

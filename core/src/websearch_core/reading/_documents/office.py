@@ -11,7 +11,6 @@ from xml.sax.saxutils import unescape
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line, removal_note, strip_invisible
-from ..._text.quantity import quantity
 from ...errors import UnsupportedContent
 from ...models import Page
 from .._types import (
@@ -24,23 +23,27 @@ from .._types import (
     XLSX,
     Document,
     language_of,
-    make_page,
 )
-from .archive import Unpacked, unpack
+from .archive import MAX_CHARACTERS, unpack
 from .book import read_book
 from .slides import read_slides
 from .text import TOO_LONG
 from .word import read_word
-from .workbook import count_uncalculated, read_sheets
+from .workbook import read_workbook
 
 _MAX_TAGS = 250_000  # the converters take thirty microseconds for each
 _MAX_SHEET_TAGS = 1_000_000  # more, since workbooks are read as a stream
-_MAX_CHARACTERS = 1_000_000
-_MAX_SOURCE_LENGTH = 4_000_000  # characters of HTML
 _FACT = re.compile(
     r"<(dc:(?:title|creator|description|date|language)|dcterms:(?:created|modified))\b"
     r"[^>]{0,300}>([^<]{1,5000})"
 )
+
+_READERS = {
+    DOCX: read_word,
+    EPUB: read_book,
+    PPTX: read_slides,
+    XLSX: read_workbook,
+}
 
 
 def read_office(document: Document) -> Page:
@@ -60,71 +63,17 @@ def read_office(document: Document) -> Page:
         raise UnsupportedContent(
             f"{media_type} that is damaged: {type(error).__name__}"
         ) from error
-    cut = page.truncated or unpacked.cut or len(page.content) > _MAX_CHARACTERS
-    text, invisible = strip_invisible(page.content[:_MAX_CHARACTERS])
+    cut = page.truncated or unpacked.cut or len(page.content) > MAX_CHARACTERS
+    text, invisible = strip_invisible(page.content[:MAX_CHARACTERS])
     facts = _read_metadata(unpacked.parts)
     if page.title:
         facts["title"] = page.title
     notes = [*page.notes, *removal_note(invisible)]
     if cut:
         notes.append(TOO_LONG)
-    return make_page(
-        document.url,
-        media_type,
-        text,
-        links=page.links,
-        truncated=cut,
-        notes=tuple(notes),
-        **facts,
+    return document.to_page(
+        text, links=page.links, truncated=cut, notes=tuple(notes), **facts
     )
-
-
-def _read_workbook(unpacked: Unpacked, document: Document) -> Page:
-    sheets = read_sheets(unpacked, _MAX_CHARACTERS)
-    notes = list(sheets.notes)
-    blanks = count_uncalculated(unpacked.parts)
-    if blanks:
-        formulas = quantity(blanks, "formula")
-        notes.append(f"{formulas} without a stored value: those cells are empty here")
-    return make_page(
-        document.url, XLSX, sheets.text, truncated=sheets.cut, notes=tuple(notes)
-    )
-
-
-def _read_word(unpacked: Unpacked, document: Document) -> Page:
-    word = read_word(unpacked, document.url, document.links, _MAX_SOURCE_LENGTH)
-    notes: tuple[str, ...] = ()
-    if word.hidden:
-        notes = (f"{quantity(word.hidden, 'hidden passage')} left out",)
-    return make_page(
-        document.url,
-        DOCX,
-        word.text,
-        title=word.title,
-        links=tuple(word.targets),
-        notes=notes,
-    )
-
-
-def _read_book(unpacked: Unpacked, document: Document) -> Page:
-    text, targets = read_book(unpacked.parts, document.links, _MAX_SOURCE_LENGTH)
-    return make_page(document.url, EPUB, text, links=tuple(targets))
-
-
-def _read_slides(unpacked: Unpacked, document: Document) -> Page:
-    slides = read_slides(unpacked.packed(), _MAX_SOURCE_LENGTH)
-    notes: tuple[str, ...] = ()
-    if slides.hidden:
-        notes = (f"{quantity(slides.hidden, 'hidden slide')} left out",)
-    return make_page(document.url, PPTX, slides.text, notes=notes)
-
-
-_READERS = {
-    DOCX: _read_word,
-    EPUB: _read_book,
-    PPTX: _read_slides,
-    XLSX: _read_workbook,
-}
 
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:

@@ -3,10 +3,13 @@
 from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
-from io import BytesIO
-from typing import Any, NamedTuple
+from typing import Any
 
+from ...models import Page
 from .._html.fragment import read_fragment
+from .._types import Document
+from .archive import MAX_SOURCE_LENGTH, Unpacked
+from .text import note_hidden
 
 _CHART = "{http://schemas.openxmlformats.org/drawingml/2006/chart}"
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
@@ -14,24 +17,15 @@ _MAX_POINTS = 10_000  # of a chart
 _PROPERTIES = "./*/p:cNvPr"
 
 
-class Slides(NamedTuple):
-    """The Markdown of a presentation, and how many hidden slides were left out."""
-
-    text: str
-    hidden: int
-
-
-def read_slides(archive: BytesIO, limit: int) -> Slides:
-    """Read each slide once, however often a presentation shows it.
-
-    About *limit* characters of its HTML are read.
-    """
+def read_slides(unpacked: Unpacked, document: Document) -> Page:
+    """Read each slide once, however often a presentation shows it."""
     from pptx import Presentation
 
     sources: list[str] = []
     parts: set[Any] = set()
     hidden = 0
-    for slide in Presentation(archive).slides:
+    limit = MAX_SOURCE_LENGTH
+    for slide in Presentation(unpacked.packed()).slides:
         if limit <= 0:
             break
         if slide.part in parts:
@@ -44,7 +38,9 @@ def read_slides(archive: BytesIO, limit: int) -> Slides:
         limit -= len(source)
         sources.append(source)
     html = "".join(sources)
-    return Slides(read_fragment(html, "", limit=len(html))[0], hidden)
+    text, _ = read_fragment(html, "", limit=len(html))
+    notes = note_hidden(hidden, "hidden slide")
+    return document.to_page(text, notes=notes)
 
 
 def _write_slide(slide: Any, number: int) -> Iterator[str]:

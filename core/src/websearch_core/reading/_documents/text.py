@@ -114,6 +114,13 @@ def decode_text(
     return DecodedText(text, cut, tuple(notes))
 
 
+def note_hidden(count: int, thing: str) -> tuple[str, ...]:
+    """Return a note on how many hidden things were left out, if any were."""
+    if not count:
+        return ()
+    return (f"{quantity(count, thing)} left out",)
+
+
 def _language(url: str, media_type: str) -> str:
     """Return the language of a source file, by its type or else its name.
 

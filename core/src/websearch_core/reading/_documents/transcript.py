@@ -32,6 +32,7 @@ from .._types import (
     Document,
     make_page,
 )
+from .markup import read_attributes
 from .text import decode_text, read_text
 
 if TYPE_CHECKING:
@@ -64,7 +65,6 @@ _TITLE = re.compile(
     re.DOTALL,
 )
 _NAMED = re.compile(r"<podcast:transcript\s([^<>]{1,4000})>")
-_ATTRIBUTE = re.compile(r"\b(url|type)\s{0,9}=\s{0,9}(?:\"([^\"]*+)\"|'([^']*+)')")
 
 
 class Cue(NamedTuple):
@@ -282,10 +282,7 @@ def _in_feed(source: str, base: str) -> Iterator[Transcript]:
 
 def _read_link(tag: str) -> tuple[str | None, str]:
     """Return the address and the media type that the tag of a feed states."""
-    attributes = {
-        match[1]: unescape(match[2] or match[3] or "")
-        for match in _ATTRIBUTE.finditer(tag)
-    }
+    attributes = read_attributes(tag)
     return attributes.get("url"), parse_media_type(attributes.get("type"))
 
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 import re
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._text.invisible import one_line
+from ...models import Page
 from .._html.fragment import read_fragment
-from .._links import Links
-from .._types import TITLE_LENGTH
-from .archive import Unpacked
+from .._types import TITLE_LENGTH, Document
+from .archive import MAX_SOURCE_LENGTH, Unpacked
+from .text import note_hidden
 from .word_xml import NUMBER, show
 
 _STYLES = """
@@ -23,19 +24,7 @@ _NUMBER = re.compile(rf'(<li>)?<a id="{NUMBER}([0-9]{{1,10}})"></a>')
 _MAX_HEAD_LENGTH = 200  # characters of a cell that names a column
 
 
-class WordText(NamedTuple):
-    """The Markdown of a document, the addresses of its links, its title, and how many
-    hidden passages were left out.
-    """
-
-    text: str
-    targets: list[str]
-    title: str
-    hidden: int
-
-
-def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordText:
-    """Read a document, or about the first *limit* characters of its HTML."""
+def read_word(unpacked: Unpacked, document: Document) -> Page:
     import mammoth
     from markitdown.converter_utils.docx.pre_process import pre_process_docx
 
@@ -55,9 +44,12 @@ def read_word(unpacked: Unpacked, url: str, links: Links, limit: int) -> WordTex
     ).value
     source = _NUMBER.sub(_write_number, source)
     source = _CHECKBOX.sub(_write_checkbox, source)
-    text, targets = read_fragment(source, url, links=links, limit=limit)
+    text, targets = read_fragment(
+        source, document.url, links=document.links, limit=MAX_SOURCE_LENGTH
+    )
     title = one_line(" ".join(titles[:1]), TITLE_LENGTH)
-    return WordText(text, targets, title, copy.hidden)
+    notes = note_hidden(copy.hidden, "hidden passage")
+    return document.to_page(text, title=title, links=tuple(targets), notes=notes)
 
 
 def _write_number(element: re.Match[str]) -> str:

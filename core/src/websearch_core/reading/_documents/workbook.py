@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 
 from ..._text.invisible import one_line
 from ..._text.quantity import quantity
+from ...models import Page
 from .._markdown.table import drop_empty, write_rows
-from .._types import TITLE_LENGTH
-from .archive import Unpacked
+from .._types import TITLE_LENGTH, Document
+from .archive import MAX_CHARACTERS, Unpacked
 from .number_format import hides_text, write_date, write_duration, write_number
+from .text import note_hidden
 
 # including empty cells before others, of which a row can have sixteen thousand
 _MAX_CELLS = 2_000_000
@@ -26,15 +28,8 @@ _UNCALCULATED = re.compile(
     rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
 )
 _LINE = re.compile(rb"<(?:\w{1,20}:)?(row|col)(?=[\s/>])([^<>]*)>")
-_ATTRIBUTE = re.compile(rb"\b(r|min|max|hidden)\s*=\s*[\"'](\w{1,10})[\"']")
-
-
-class Sheets(NamedTuple):
-    """The text of the sheets, notes on them, and whether something is missing."""
-
-    text: str
-    notes: list[str]
-    cut: bool
+_NUMBER = re.compile(rb"\b(r|min|max)\s*=\s*[\"']([0-9]{1,10})[\"']")
+_HIDDEN = re.compile(rb"\bhidden\s*=\s*[\"'](?:1|true)[\"']")
 
 
 class _Lines(NamedTuple):
@@ -56,17 +51,15 @@ class _Rows(NamedTuple):
     hidden: dict[str, int]
 
 
-def read_sheets(unpacked: Unpacked, limit: int) -> Sheets:
-    """Write the visible sheets of a workbook, each under a heading with its name.
-
-    They have about *limit* characters.
-    """
+def read_workbook(unpacked: Unpacked, document: Document) -> Page:
+    """Write the visible sheets of a workbook, each under a heading with its name."""
     from openpyxl import load_workbook
 
     archive = unpacked.packed()
     book = load_workbook(archive, read_only=True, data_only=True, keep_links=False)
     texts: list[str] = []
     notes: list[str] = []
+    limit = MAX_CHARACTERS
     cells_left = _MAX_CELLS
     cut = False
     hidden_sheets = 0
@@ -93,14 +86,17 @@ def read_sheets(unpacked: Unpacked, limit: int) -> Sheets:
             size = f"the first {size}"
         notes.append(f"sheet {number}: {size}")
         for kind, count in part.hidden.items():
-            if count:
-                notes.append(f"sheet {number}: {quantity(count, kind)} left out")
-    if hidden_sheets:
-        notes.append(f"{quantity(hidden_sheets, 'hidden sheet')} left out")
-    return Sheets("\n\n".join(texts), notes, cut)
+            for note in note_hidden(count, kind):
+                notes.append(f"sheet {number}: {note}")
+    notes += note_hidden(hidden_sheets, "hidden sheet")
+    blanks = _count_uncalculated(unpacked.parts)
+    if blanks:
+        formulas = quantity(blanks, "formula")
+        notes.append(f"{formulas} without a stored value: those cells are empty here")
+    return document.to_page("\n\n".join(texts), truncated=cut, notes=tuple(notes))
 
 
-def count_uncalculated(parts: Mapping[str, bytes]) -> int:
+def _count_uncalculated(parts: Mapping[str, bytes]) -> int:
     """Return how many formulas have no value, among the parts of a workbook."""
     sheets = [content for name, content in parts.items() if _SHEET.fullmatch(name)]
     return sum(len(_UNCALCULATED.findall(sheet)) for sheet in sheets)
@@ -114,15 +110,15 @@ def _find_hidden(sheet: bytes) -> _Lines:
     if b"hidden" not in sheet:
         return _Lines(rows, set())
     for line in _LINE.finditer(sheet):
-        values = {key: value.decode() for key, value in _ATTRIBUTE.findall(line[2])}
-        is_hidden = values.get(b"hidden") in {"1", "true"}
+        numbers = {name: int(digits) for name, digits in _NUMBER.findall(line[2])}
+        is_hidden = _HIDDEN.search(line[2])
         if line[1] == b"row":
-            row = _read_number(values.get(b"r"), row + 1)
+            row = numbers.get(b"r", row + 1)
             if is_hidden:
                 rows.add(row)
         elif is_hidden:
-            first = _read_number(values.get(b"min"), 1)
-            last = _read_number(values.get(b"max"), first)
+            first = numbers.get(b"min", 1)
+            last = numbers.get(b"max", first)
             spans.append((first, min(last, _MAX_COLUMNS)))
     columns: set[int] = set()
     end = 0
@@ -130,12 +126,6 @@ def _find_hidden(sheet: bytes) -> _Lines:
         columns.update(range(max(first, end + 1), last + 1))
         end = max(end, last)
     return _Lines(rows, columns)
-
-
-def _read_number(text: str | None, default: int) -> int:
-    if text and text.isdecimal():
-        return int(text)
-    return default
 
 
 def _read_rows(sheet: Any, lines: _Lines, cells_left: int, limit: int) -> _Rows:
