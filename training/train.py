@@ -34,7 +34,6 @@ from concurrent.futures import ProcessPoolExecutor
 from copy import copy
 from dataclasses import dataclass, replace
 from functools import cache, partial
-from itertools import compress
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
@@ -439,8 +438,8 @@ def _score(page: Sample, model: ContentModel) -> float:
     return agreement(
         [
             word
-            for text in compress(page.outline.block_texts, kept)
-            for word in words(text)
+            for block in sorted(kept)
+            for word in words(page.outline.block_texts[block])
         ],
         page.truth,
     )[2]
@@ -451,8 +450,8 @@ def _score_labels(page: Sample) -> float:
     return agreement(
         [
             word
-            for text in compress(page.outline.block_texts, kept)
-            for word in words(text)
+            for block in sorted(kept)
+            for word in words(page.outline.block_texts[block])
         ],
         page.truth,
     )[2]

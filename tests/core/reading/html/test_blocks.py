@@ -180,14 +180,13 @@ def test_hidden_and_invisible_text_is_counted() -> None:
 @given(markup, st.integers())
 def test_the_tree_has_exactly_the_kept_blocks(body: str, seed: int) -> None:
     page = blocks_of(body)
-    kept = [
-        random.Random(seed + block).random() < 0.5
+    kept = {
+        block
         for block in range(len(page.block_texts))
-    ]
+        if random.Random(seed + block).random() < 0.5
+    }
     assert bare(build_tree(page).body.text()) == "".join(map(bare, page.block_texts))
-    expected = [
-        bare(text) for text, keep in zip(page.block_texts, kept, strict=True) if keep
-    ]
+    expected = [bare(page.block_texts[block]) for block in sorted(kept)]
     assert bare(build_tree(page, kept).body.text()) == "".join(expected)
 
 
@@ -251,9 +250,8 @@ def shape(element: Element) -> str:
 def test_around_kept_blocks_only_meaningful_elements_stay(
     body: str, kept: str, expected: str
 ) -> None:
-    assert expected == shape(
-        build_tree(blocks_of(body), [keep == "1" for keep in kept]).body
-    )
+    blocks = {block for block, keep in enumerate(kept) if keep == "1"}
+    assert expected == shape(build_tree(blocks_of(body), blocks).body)
 
 
 def test_white_space_is_collapsed_except_in_code() -> None:

@@ -29,8 +29,9 @@ def thread(*posts: str) -> str:
 def decide(function, html: str, content: str) -> str:
     outline = find_blocks(parse(html.encode()).body)
     assert len(outline.block_texts) == len(content)
-    decided = function(outline, [keep == "1" for keep in content])
-    return "".join("01"[keep] for keep in decided)
+    kept = {block for block, keep in enumerate(content) if keep == "1"}
+    decided = function(outline, kept)
+    return "".join("01"[block in decided] for block in range(len(content)))
 
 
 @pytest.mark.parametrize(

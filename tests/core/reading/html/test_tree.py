@@ -23,7 +23,7 @@ def seen(html: str) -> TextBlocks:
 def kept(html: str, without: str = "", *, linked: bool = True) -> str:
     """Return the Markdown of all blocks except those whose text is *without*."""
     page = seen(html)
-    chosen = [text != without for text in page.block_texts]
+    chosen = {block for block, text in enumerate(page.block_texts) if text != without}
     return to_markdown(build_tree(page, chosen, linked=linked).body, {"/x": f"{URL}x"})
 
 
@@ -147,13 +147,13 @@ def test_empty_cells_keep_their_columns_next_to_dropped_text() -> None:
 
 def test_a_row_is_kept_or_dropped_as_a_whole() -> None:
     page = seen("<table><tr><td>1866<td>oil<tr><td>menu<td>on")
-    assert whole_rows(page, [True, False, False, False]) == [True, True, False, False]
+    assert whole_rows(page, {0}) == {0, 1}
 
 
 def test_a_row_whose_cells_have_several_blocks_is_not_a_row_of_data() -> None:
     story = "It is lit in the evening. " * 20
     page = seen(f"<table><tr><td>menu<td><p>The lamp</p><p>{story}</p></table>")
-    assert whole_rows(page, [False, True, True]) == [False, True, True]
+    assert whole_rows(page, {1, 2}) == {1, 2}
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ from .._element import HEADINGS
 from .icons import says_state
 
 if TYPE_CHECKING:
-    from .text_blocks import Mask, TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 _MAX_LENGTH = 30  # characters of a link that stands beside each heading
 _BRACKETS = re.compile(r"[\[\](){}|·\s]*")
@@ -351,7 +351,7 @@ def join_lines(outline: TextBlocks) -> None:
             outline.run_texts[run] = _BREAK.sub("", outline.run_texts[run])
 
 
-def drop_fields(outline: TextBlocks, content: Mask) -> Mask:
+def drop_fields(outline: TextBlocks, content: Blocks) -> Blocks:
     """Leave out the labels of the fields of a form, checkboxes excepted: they may be
     items of a list.
     """
@@ -364,10 +364,7 @@ def drop_fields(outline: TextBlocks, content: Mask) -> Mask:
     labels = _find_field_labels(outline, forms, holders)
     if len(labels) == 1 and "" in labels.values():
         return content
-    return [
-        keep and holders[element] not in labels
-        for keep, element in zip(content, outline.block_elements, strict=True)
-    ]
+    return content - outline.blocks_in(labels)
 
 
 def _find_field_labels(

@@ -4,7 +4,6 @@ content, build a tree, write.
 
 from __future__ import annotations
 from collections.abc import Iterable, Iterator
-from itertools import compress
 from typing import NamedTuple
 
 from ..._text.invisible import removal_note
@@ -30,7 +29,7 @@ from .rest import write_rest
 from .select import select_content
 from .strays import drop_strays
 from .structured_data import lacks_article, markup_from_data
-from .text_blocks import Mask, TextBlocks
+from .text_blocks import Blocks, TextBlocks
 from .together import drop_headings
 from .tree import build_tree
 from .walls import NOT_SENT, drop_offer, find_wall, wall_notes
@@ -114,7 +113,7 @@ def read_html(
     )
     content = drop_headings(blocks, content)
     text = _write(blocks, content, facts.base, links)
-    length = sum(map(len, compress(blocks.block_texts, content)))
+    length = blocks.length(content)
     if length < _MIN_LENGTH or lacks_article(blocks.block_texts, length, facts):
         markup = markup_from_data(facts, comments=choices.get("comments") != "drop")
         if len(markup) > _MIN_LENGTH:
@@ -185,7 +184,9 @@ def _prepare(data: bytes, content_type: str | None) -> _Source:
     )
 
 
-def _write(blocks: TextBlocks, content: Mask, base: str, links: Links) -> _Text:
+def _write(
+    blocks: TextBlocks, content: Blocks | None, base: str, links: Links
+) -> _Text:
     from .._markdown.writer import to_markdown
 
     # including the navigation
@@ -197,18 +198,15 @@ def _write(blocks: TextBlocks, content: Mask, base: str, links: Links) -> _Text:
 
 
 def _write_data(
-    markup: str, blocks: TextBlocks, content: Mask, base: str, links: Links
+    markup: str, blocks: TextBlocks, content: Blocks, base: str, links: Links
 ) -> _Text:
     """Write what the data of a page states as HTML, and then what else it shows."""
     source = harden(markup.encode("utf-8", "replace")).source
     statement = find_blocks(parse(source).body)
     repeated = " ".join(statement.block_texts)
-    others = [
-        keep and text not in repeated
-        for keep, text in zip(content, blocks.block_texts, strict=True)
-    ]
+    others = {block for block in content if blocks.block_texts[block] not in repeated}
     beside = _write(blocks, others, base, links)
-    text = _write(statement, [True] * len(statement.block_texts), base, links)
+    text = _write(statement, None, base, links)
     parts = [text.markdown, beside.markdown]
     return text._replace(
         markdown="\n\n".join(part for part in parts if part),

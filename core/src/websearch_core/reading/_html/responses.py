@@ -9,9 +9,8 @@ of a forum, is not a response.
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from itertools import compress
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.vocabulary import Kind, Responses
@@ -21,7 +20,7 @@ from .phrases import COMMENTS, PHRASES, REVIEWS
 
 if TYPE_CHECKING:
     from .metadata import Metadata
-    from .text_blocks import Mask, TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 _MAX_HEADING_LENGTH = 60  # characters
 _COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"
@@ -88,8 +87,8 @@ class _Form(NamedTuple):
 class Choice(NamedTuple):
     """The blocks that are content, those that can be read beside it, and notes."""
 
-    content: Mask
-    readable: Mask
+    content: Blocks
+    readable: Blocks
     notes: tuple[str, ...]
 
 
@@ -127,7 +126,7 @@ def default_choices(
 
 def choose_responses(
     outline: TextBlocks,
-    content: Mask,
+    content: Blocks,
     facts: Metadata,
     choices: Mapping[str, Responses],
     beside: AbstractSet[str] = frozenset(),
@@ -138,7 +137,7 @@ def choose_responses(
     What is dropped can still be read *beside* the content where nobody asked to drop
     it, and a note says so.
     """
-    readable = [True] * len(content)
+    readable = set(range(len(outline.block_texts)))
     notes: list[str] = []
     for name, choice in choices.items():
         if name == "reviews" and _is_review(facts):
@@ -146,10 +145,10 @@ def choose_responses(
         responses = _find(outline, _FORMS[name])
         if choice == "keep":
             answers = _without_controls(outline, responses)
-            content = _replace(content, responses, answers)
-            readable = _replace(readable, responses, answers)
+            content = content - responses | answers
+            readable = readable - responses | answers
             continue
-        if not any(responses):
+        if not responses:
             continue
         rest = _drop(outline, content, responses)
         if not rest:
@@ -159,17 +158,17 @@ def choose_responses(
         written = _without_forms(outline, responses)
         if name in beside:
             answers = _without_controls(outline, written)
-            readable = _replace(readable, written, answers)
+            readable = readable - written | answers
         else:
             readable = _drop(outline, readable, written) or readable
         content = rest or content
     return Choice(content, readable, tuple(notes))
 
 
-def _has_text(outline: TextBlocks, responses: Mask) -> bool:
+def _has_text(outline: TextBlocks, responses: Blocks) -> bool:
     """Return whether responses are more than a heading and a form."""
     written = _without_controls(outline, _without_forms(outline, responses))
-    return sum(map(len, compress(outline.block_texts, written))) >= _MIN_WRITTEN
+    return outline.length(written) >= _MIN_WRITTEN
 
 
 def _is_review(facts: Metadata) -> bool:
@@ -179,32 +178,19 @@ def _is_review(facts: Metadata) -> bool:
     return any(types(thing) & _REVIEWED for thing in facts.linked.things)
 
 
-def _replace(content: Mask, responses: Mask, answers: Mask) -> Mask:
-    """Return *content* with *answers* where there are responses."""
-    mixed = content.copy()
-    for block, response in enumerate(responses):
-        if response:
-            mixed[block] = answers[block]
-    return mixed
-
-
-def _drop(outline: TextBlocks, content: Mask, responses: Mask) -> Mask:
+def _drop(outline: TextBlocks, content: Blocks, responses: Blocks) -> Blocks:
     """Return *content* without *responses*; nothing if that would leave hardly any
     text.
     """
-    rest = [
-        keep and not response for keep, response in zip(content, responses, strict=True)
-    ]
-    before = sum(map(len, compress(outline.block_texts, content)))
-    after = sum(map(len, compress(outline.block_texts, rest)))
-    if after < min(_MIN_LENGTH, before):
-        return []
+    rest = content - responses
+    if outline.length(rest) < min(_MIN_LENGTH, outline.length(content)):
+        return set()
     return rest
 
 
-def _find(outline: TextBlocks, form: _Form) -> Mask:
-    """Return for each block whether it is in an element that is marked as a response,
-    or below such a heading.
+def _find(outline: TextBlocks, form: _Form) -> Blocks:
+    """Return the blocks in elements that are marked as responses, or below such a
+    heading.
     """
     marked = outline.find_marks(form.marks, form.hints)
     begun = set(outline.marked(marked))
@@ -214,11 +200,14 @@ def _find(outline: TextBlocks, form: _Form) -> Mask:
             for element in outline.described
             if _states(outline.attributes[element], form)
         )
-    frames = {element for element in begun if outline.names[element] in _FRAMES}
-    inside = outline.holders(begun - frames - _around_titles(outline))
-    responses = [*map(bool, outline.by_block(inside))]
-    _add_below_headings(outline, responses, form.heading)
-    return responses
+    pages = outline.around_all(outline.named({"h1"}))  # what is around a headline
+    begun = {
+        element
+        for element in begun
+        if outline.names[element] not in _FRAMES and not pages[element]
+    }
+    below = _find_below_headings(outline, form.heading)
+    return outline.blocks_in(begun).union(below)
 
 
 def _states(attributes: Attributes, form: _Form) -> bool:
@@ -228,23 +217,10 @@ def _states(attributes: Attributes, form: _Form) -> bool:
     return (attributes.get("itemtype") or "").rpartition("/")[2] in form.kinds
 
 
-def _around_titles(outline: TextBlocks) -> set[int]:
-    """Return the elements around a first-level heading: what they hold is the page
-    itself.
-    """
-    around: set[int] = set()
-    for headline in outline.named({"h1"}):
-        element = headline
-        while element >= 0 and element not in around:
-            around.add(element)
-            element = outline.parents[element]
-    return around
-
-
-def _add_below_headings(
-    outline: TextBlocks, responses: Mask, headings: re.Pattern[str]
-) -> None:
-    """Add what is below a heading such as "Comments (12)": up to the next one of its
+def _find_below_headings(
+    outline: TextBlocks, headings: re.Pattern[str]
+) -> Iterator[int]:
+    """Yield what is below a heading such as "Comments (12)": up to the next one of its
     level, within its parent.
     """
     end = -1  # the level of the heading that blocks are below
@@ -259,7 +235,7 @@ def _add_below_headings(
             end = level
             root = _section(outline, element)
         if end > 0:
-            responses[block] = True
+            yield block
 
 
 def _is_heading(text: str, headings: re.Pattern[str]) -> bool:
@@ -282,32 +258,25 @@ def _is_in(outline: TextBlocks, element: int, root: int) -> bool:
     return element == root
 
 
-def _without_forms(outline: TextBlocks, responses: Mask) -> Mask:
+def _without_forms(outline: TextBlocks, responses: Blocks) -> Blocks:
     """Leave out forms to write a response with. A form that has other parts of the page
     too is not one.
     """
     forms = outline.inside("form")
     around = outline.by_block(forms)
-    others = {0}
-    for form, response in zip(around, responses, strict=True):
-        if not response:
-            others.add(form)
-    return [
-        response and form in others
-        for form, response in zip(around, responses, strict=True)
-    ]
+    others = {form for block, form in enumerate(around) if block not in responses}
+    return {block for block in responses if around[block] in others | {0}}
 
 
-def _without_controls(outline: TextBlocks, responses: Mask) -> Mask:
+def _without_controls(outline: TextBlocks, responses: Blocks) -> Blocks:
     """Leave out buttons, fields and short texts that every entry repeats, such as
     "Reply".
     """
-    times = Counter(compress(outline.block_texts, responses))
-    answers: Mask = []
-    for block, element in enumerate(outline.block_elements):
+    times = Counter(outline.block_texts[block] for block in responses)
+    answers: Blocks = set()
+    for block in responses:
         text = outline.block_texts[block]
-        is_control = outline.names[element] in _CONTROLS
-        if len(text) < _CONTROL_LENGTH and times[text] >= _OFTEN:
-            is_control = True
-        answers.append(responses[block] and not is_control)
+        is_repeated = len(text) < _CONTROL_LENGTH and times[text] >= _OFTEN
+        if not is_repeated and outline.block_names[block] not in _CONTROLS:
+            answers.add(block)
     return answers

@@ -9,13 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import compress, count, groupby, islice
-from operator import and_, not_
 from typing import TYPE_CHECKING
 
 from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
-    from .text_blocks import Mask, TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 # characters of a passage, a long block counted as `_MAX_CONTEXT`; or it is a single
 # block
@@ -53,8 +52,8 @@ _WORD = re.compile(r"[^\W\d_]{3}|[$€£]")
 
 def write_rest(
     outline: TextBlocks,
-    content: Mask,
-    readable: Mask,
+    content: Blocks,
+    readable: Blocks,
     *,
     linked: bool = True,
 ) -> str:
@@ -63,17 +62,17 @@ def write_rest(
 
     Nothing of it is a link; unless *linked*, nothing was one. No passage occurs twice.
     """
-    if all(content) and not outline.choices:
+    if len(content) == len(outline.block_texts) and not outline.choices:
         return ""
     if not linked:
-        unlinked = map(not_, outline.block_linked)
-        readable = [*map(and_, readable, unlinked)]
-    beside = _find_beside(outline, content, readable)
-    for block in outline.choices:
-        if block >= 0 and content[block]:
-            beside[block] = True
-    if not any(beside):
+        readable = {block for block in readable if not outline.block_linked[block]}
+    beside = _find_beside(outline, readable - content)
+    beside |= content & outline.choices.keys()
+    if not beside:
         return ""  # the names around a text are not worth showing without it
+    names = {
+        block for block in content if len(outline.block_texts[block]) <= _MAX_CONTEXT
+    }
     raised = _count_raised(outline)
     rows = outline.inside("tr")
     passages: dict[str, None] = {}
@@ -84,10 +83,8 @@ def write_rest(
         if _is_in_page_footer(outline, groups[passage[0]]) and not is_in_footer:
             is_in_footer = True
             _drop_last_headings(passages)
-        if any(map(beside.__getitem__, passage)):
-            passage = [
-                block for block in passage if _belongs(outline, content, beside, block)
-            ]
+        if not beside.isdisjoint(passage):
+            passage = [block for block in passage if block in beside | names]
         elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
             continue
         lines = _lines(outline, passage, raised, rows)
@@ -122,18 +119,9 @@ def _count_raised(outline: TextBlocks) -> int:
     return max(0, min(levels, default=0) - 2)
 
 
-def _belongs(outline: TextBlocks, content: Mask, beside: Mask, block: int) -> bool:
-    """Return whether a block stands beside the content, or is content and may name
-    what does.
-    """
-    if beside[block]:
-        return True
-    return content[block] and len(outline.block_texts[block]) <= _MAX_CONTEXT
-
-
-def _is_section(outline: TextBlocks, content: Mask, block: int) -> bool:
+def _is_section(outline: TextBlocks, content: Blocks, block: int) -> bool:
     """Return whether a block is a heading of the content."""
-    return content[block] and outline.block_names[block] in _LEVELS
+    return block in content and outline.block_names[block] in _LEVELS
 
 
 def _without_empty_sections(passages: list[str]) -> list[str]:
@@ -157,24 +145,22 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
     return filled[::-1]
 
 
-def _find_beside(outline: TextBlocks, content: Mask, readable: Mask) -> Mask:
-    """Return which blocks are neither content nor part of a menu, a button, or what
-    belongs to no page.
+def _find_beside(outline: TextBlocks, others: Blocks) -> Blocks:
+    """Return those of *others* that are no part of a menu, a button, or what belongs to
+    no page.
     """
-    foreign = outline.holders(outline.marked(_find_marks(outline)))
+    foreign = outline.blocks_in(outline.marked(_find_marks(outline)))
     navigation = outline.holders(_find_navigation(outline))
-    beside = [*map(and_, readable, map(not_, content))]
-    for block in compress(count(), beside):
+    beside = others.difference(foreign, *_find_menus(outline))
+    for block in [*beside]:
         element = outline.block_elements[block]
-        if foreign[element]:
-            beside[block] = False
-        elif navigation[element] or outline.around[element] & TELLING_TAGS["nav"]:
-            beside[block] = _is_fact(outline, block)
+        may_stay = True
+        if navigation[element] or outline.around[element] & TELLING_TAGS["nav"]:
+            may_stay = _is_fact(outline, block)
         elif outline.names[element] == "button":
-            text = outline.block_texts[block]
-            beside[block] = _DIGIT.search(text) is not None
-    for menu in _find_menus(outline):
-        beside[menu[0] : menu[-1] + 1] = [False] * len(menu)
+            may_stay = _DIGIT.search(outline.block_texts[block]) is not None
+        if not may_stay:
+            beside.remove(block)
     return beside
 
 
@@ -223,7 +209,7 @@ def _find_navigation(outline: TextBlocks) -> Iterator[int]:
 
 def _find_menus(outline: TextBlocks) -> Iterator[list[int]]:
     """Yield the blocks of menus: several short links in a row."""
-    entries: Mask = []
+    entries: list[bool] = []
     for linked, text in zip(outline.block_linked, outline.block_texts, strict=True):
         is_short_link = linked >= len(text) > 0 and len(text) <= _MAX_MENU_LENGTH
         entries.append(is_short_link and not _FACT.search(text))

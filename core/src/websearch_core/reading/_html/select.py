@@ -26,7 +26,7 @@ from .together import (
 
 if TYPE_CHECKING:
     from .metadata import Metadata
-    from .text_blocks import Mask, TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 _NEIGHBOURS = 0.25  # weight of the blocks before and after a block in its probability
 _ALIKE = 0.5  # weight of the blocks that look like it
@@ -46,7 +46,7 @@ _VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 
 def select_content(
     outline: TextBlocks, url: str, facts: Metadata, model: ContentModel | None = None
-) -> Mask:
+) -> Blocks:
     """Decide for each block of the page whether it is content.
 
     A learned model gives the probability of each block. The threshold differs from page
@@ -55,15 +55,17 @@ def select_content(
     blocks (Lipton et al., "Optimal Thresholding of Classifiers to Maximize F1", 2014).
     """
     if not outline.block_texts:
-        return []
+        return set()
     looks = _looks(outline)
     chances, sizes = _judge(outline, url, facts, looks, model or load_model())
     chances = _smooth(_average_alike(outline, looks, chances))
     threshold = _threshold(chances, sizes)
-    content = [
-        chance >= threshold * share
-        for chance, share in zip(chances, _leniency(outline), strict=True)
-    ]
+    judged = zip(chances, _leniency(outline), strict=True)
+    content = {
+        block
+        for block, (chance, share) in enumerate(judged)
+        if chance >= threshold * share
+    }
     content = _drop_machine_text(outline, content, sizes)
     content = keep_code(outline, drop_fields(outline, content))
     content = keep_stated(outline, content, facts)
@@ -192,31 +194,29 @@ def _leniency(outline: TextBlocks) -> list[float]:
     return outline.by_block(shares)
 
 
-def _drop_machine_text(outline: TextBlocks, content: Mask, words: list[int]) -> Mask:
+def _drop_machine_text(
+    outline: TextBlocks, content: Blocks, words: list[int]
+) -> Blocks:
     """Leave out text for scripts (JSON, keys, URLs), unless there is nothing else."""
     legible = content.copy()
-    for block, text in enumerate(outline.block_texts):
-        if not content[block] or len(text) < _LONG:
+    for block in content:
+        text = outline.block_texts[block]
+        if len(text) < max(_LONG, _MAX_WORD_LENGTH * words[block]):
             continue
-        if len(text) < _MAX_WORD_LENGTH * words[block] or not text.isascii():
+        if not text.isascii() or outline.block_names[block] in _VERBATIM:
             continue
-        is_link = 2 * outline.block_linked[block] >= len(text)
-        is_verbatim = outline.block_names[block] in _VERBATIM
-        legible[block] = is_link or is_verbatim
-    if any(legible):
-        return legible
-    return content
+        if 2 * outline.block_linked[block] < len(text):
+            legible.discard(block)
+    return legible or content
 
 
 def _keep_headline(
-    outline: TextBlocks, content: Mask, words: list[int], title: str
-) -> Mask:
+    outline: TextBlocks, content: Blocks, words: list[int], title: str
+) -> Blocks:
     """Keep the title where it stands as the headline of one very long text, beside
     which the few words of a headline weigh nothing in the F-score.
     """
-    if True not in content:
-        return content
-    first = content.index(True)
+    first = min(content, default=0)
     if first == 0 or words[first] < _VERY_LONG:
         return content
     headline = first - 1
@@ -224,7 +224,7 @@ def _keep_headline(
         return content
     if outline.block_names[headline] != "h1":
         return content
-    return [*content[:headline], True, *content[first:]]
+    return content | {headline}
 
 
 def _threshold(chances: list[float], words: list[int]) -> float:

@@ -19,7 +19,7 @@ from .text_blocks import TELLING_TAGS
 
 if TYPE_CHECKING:
     from .metadata import Metadata
-    from .text_blocks import Mask, TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 # Where things of a type say what a reader came for.
 _RECIPE = ("recipeIngredient", "ingredients", "recipeInstructions", "step", "steps")
@@ -56,7 +56,7 @@ _MAX_PARTS = 4  # blocks that a short text may be shown in
 _FRAME = TELLING_TAGS["nav"] | TELLING_TAGS["footer"] | TELLING_TAGS["header"]
 
 
-def keep_stated(outline: TextBlocks, content: Mask, facts: Metadata) -> Mask:
+def keep_stated(outline: TextBlocks, content: Blocks, facts: Metadata) -> Blocks:
     """Keep the blocks that say what the data of the page states about its thing, and
     the headings above them.
     """
@@ -71,15 +71,9 @@ def keep_stated(outline: TextBlocks, content: Mask, facts: Metadata) -> Mask:
     blocks = _find_marked(outline)
     if texts:
         blocks.update(_find_texts(outline, texts))
-    if not blocks:
-        return content
-    whole = content.copy()
-    for block in blocks:
-        whole[block] = True
-        is_first = block > 0 and block - 1 not in blocks
-        if is_first and _is_heading(outline, block - 1):
-            whole[block - 1] = True
-    return whole
+    above = {block - 1 for block in blocks} - blocks - {-1}
+    headings = {block for block in above if outline.block_names[block] in HEADINGS}
+    return content | blocks | headings
 
 
 def _find_texts(outline: TextBlocks, texts: set[str]) -> Iterator[int]:
@@ -107,22 +101,15 @@ def _find_texts(outline: TextBlocks, texts: set[str]) -> Iterator[int]:
                 yield from blocks[place : end + 1]
 
 
-def _find_marked(outline: TextBlocks) -> set[int]:
+def _find_marked(outline: TextBlocks) -> Blocks:
     """Return the blocks in elements that microdata marks."""
     if "itemprop" not in outline.attribute_names:
         return set()
-    marked = outline.holders(
+    return outline.blocks_in(
         element
         for element in outline.described
         if outline.attributes[element].get("itemprop") in _MARKED
     )
-    return {
-        block for block, element in enumerate(outline.block_elements) if marked[element]
-    }
-
-
-def _is_heading(outline: TextBlocks, block: int) -> bool:
-    return outline.block_names[block] in HEADINGS
 
 
 def _read_things(facts: Metadata) -> Iterator[str]:

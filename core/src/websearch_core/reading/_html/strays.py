@@ -5,13 +5,13 @@ for other countries.
 from __future__ import annotations
 import re
 from collections import defaultdict
-from itertools import chain, compress
+from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
 
 from .titles import agree, ends_with
 
 if TYPE_CHECKING:
-    from .text_blocks import Mask, TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 _MIN_LENGTH = 600  # characters of an article
 _ADDRESSES = frozenset(
@@ -28,8 +28,8 @@ _MAX_TITLE = 100  # characters, in a note
 
 
 def drop_strays(
-    outline: TextBlocks, content: Mask, title: str, *, is_article: bool
-) -> tuple[Mask, list[str]]:
+    outline: TextBlocks, content: Blocks, title: str, *, is_article: bool
+) -> tuple[Blocks, list[str]]:
     """Leave out a second article after the first, and banners for other countries, and
     return notes on them.
     """
@@ -39,30 +39,18 @@ def drop_strays(
     begin, headline = _find_second(outline, content, title)
     if not begin:
         return content, []
-    content = [
-        keep and element < begin
-        for keep, element in zip(content, outline.block_elements, strict=True)
-    ]
+    elements = outline.block_elements
+    content = {block for block in content if elements[block] < begin}
     note = f"another article below this one was left out: {headline[:_MAX_TITLE]}"
     return content, [note]
 
 
-def _drop_variants(outline: TextBlocks, content: Mask) -> Mask:
+def _drop_variants(outline: TextBlocks, content: Blocks) -> Blocks:
     """Leave out banners for some countries above the headline."""
-    headline = 0
-    for block, element in enumerate(outline.block_elements):
-        if content[block] and outline.names[element] == "h1":
-            headline = block
-            break
-    if not headline:
-        return content
+    names = outline.block_names
+    headline = min((block for block in content if names[block] == "h1"), default=0)
     variants = _find_variants(outline)
-    elements = outline.block_elements[:headline]
-    above = [
-        keep and not variants[element]
-        for keep, element in zip(content, elements, strict=False)
-    ]
-    return above + content[headline:]
+    return {block for block in content if block >= headline or block not in variants}
 
 
 class _Headline(NamedTuple):
@@ -70,7 +58,7 @@ class _Headline(NamedTuple):
     text: str
 
 
-def _find_second(outline: TextBlocks, content: Mask, title: str) -> tuple[int, str]:
+def _find_second(outline: TextBlocks, content: Blocks, title: str) -> tuple[int, str]:
     """Return the element in which a second article begins, which readers get by
     scrolling on, and its headline.
 
@@ -96,20 +84,19 @@ def _find_second(outline: TextBlocks, content: Mask, title: str) -> tuple[int, s
 
 
 def _find_long(
-    outline: TextBlocks, content: Mask, articles: set[int]
+    outline: TextBlocks, content: Blocks, articles: set[int]
 ) -> dict[int, _Headline]:
     """Return the headlines of the articles that have one and are long enough."""
     holders = outline.holders(articles)
     headlines: dict[int, _Headline] = {}
     lengths: defaultdict[int, int] = defaultdict(int)
-    for text, element in compress(
-        zip(outline.block_texts, outline.block_elements, strict=True), content
-    ):
-        article = holders[element]
+    for block in sorted(content):
+        article = holders[outline.block_elements[block]]
         if not article:
             continue
+        text = outline.block_texts[block]
         lengths[article] += len(text)
-        name = outline.names[element]
+        name = outline.block_names[block]
         if name in _HEADLINES:
             headlines.setdefault(article, _Headline(name, text))
     return {
@@ -141,18 +128,18 @@ def _find_articles(outline: TextBlocks) -> set[int]:
     return articles
 
 
-def _find_variants(outline: TextBlocks) -> list[int]:
+def _find_variants(outline: TextBlocks) -> Blocks:
     """Return what is in elements of which others beside them are for other countries: a
     script shows one of them.
     """
     names = {name for name in outline.attribute_names if _COUNTRIES.match(name)}
     marks = outline.find_marks(_COUNTRY, _COUNTRY_HINTS)
     if not (names or marks):
-        return [0] * len(outline.names)
+        return set()
     groups: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
     for element, attributes in enumerate(outline.attributes):
         countries = next(filter(names.__contains__, attributes), "")
         if countries or outline.marks[element] in marks:
             groups[outline.parents[element], countries].append(element)
     variants = [group for group in groups.values() if len(group) > 1]
-    return outline.holders(chain.from_iterable(variants))
+    return outline.blocks_in(chain.from_iterable(variants))

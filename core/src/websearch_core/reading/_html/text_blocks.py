@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar
 
 from .._element import Attributes
 
-Mask = list[bool]  # says of each block whether it is chosen
+Blocks = set[int]  # some of the blocks of a page
 
 # Being inside one of these says something about a text; a bit for each.
 TELLING_TAGS = {
@@ -99,6 +99,15 @@ class TextBlocks:
         element has.
         """
         return [*map(values.__getitem__, self.block_elements)]
+
+    def blocks_in(self, elements: Iterable[int]) -> Blocks:
+        """Return the blocks in some elements, other than the body."""
+        holders = self.by_block(self.holders(elements))
+        return set(compress(count(), holders))
+
+    def length(self, blocks: Iterable[int]) -> int:
+        """Return the characters of some blocks."""
+        return sum(len(self.block_texts[block]) for block in blocks)
 
     def part(self, blocks: Sequence[int]) -> TextBlocks:
         """Return the same page with some of its blocks, in order, for what looks at

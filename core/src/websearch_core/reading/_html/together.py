@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from .hidden import near
 
 if TYPE_CHECKING:
-    from .text_blocks import Control, Mask, TextBlocks
+    from .text_blocks import Blocks, Control, TextBlocks
 
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
@@ -39,7 +39,7 @@ _SHORT = 60  # characters of such a text
 _LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
-def keep_code(outline: TextBlocks, content: Mask) -> Mask:
+def keep_code(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep code between two kept blocks, and code that the text before it announces.
 
     What else stands between them may be other code, and a few words such as the labels
@@ -54,12 +54,11 @@ def keep_code(outline: TextBlocks, content: Mask) -> Mask:
     for block, text in enumerate(outline.block_texts):
         is_code = outline.block_names[block] == "pre"
         if is_code and before.endswith(_ANNOUNCES):
-            whole[block] = True
+            whole.add(block)
         before = ""
-        if whole[block]:
+        if block in whole:
             before = text
-            for code in codes:
-                whole[code] = True
+            whole.update(codes)
             codes = []
             between = 0
             continue
@@ -74,18 +73,18 @@ def keep_code(outline: TextBlocks, content: Mask) -> Mask:
     return whole
 
 
-def _keep_names(outline: TextBlocks, content: Mask) -> None:
+def _keep_names(outline: TextBlocks, content: Blocks) -> None:
     """Keep the name of a file right above its code, whatever button is between."""
     name = -_MAX_ABOVE_CODE
     for block, text in enumerate(outline.block_texts):
         if outline.block_names[block] != "pre":
             if _FILE_NAME.fullmatch(text):
                 name = block
-        elif content[block] and block - name < _MAX_ABOVE_CODE:
-            content[name] = True
+        elif block in content and block - name < _MAX_ABOVE_CODE:
+            content.add(name)
 
 
-def keep_labels(outline: TextBlocks, content: Mask) -> Mask:
+def keep_labels(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep the label of a control if something of what it opens is kept, and only
     then.
     """
@@ -94,7 +93,8 @@ def keep_labels(outline: TextBlocks, content: Mask) -> Mask:
     labels = outline.holders(control.label for control in outline.controls)
     panels = outline.holders(control.panel for control in outline.controls)
     opened: set[int] = set()  # panels with content
-    for element in compress(outline.block_elements, content):
+    for block in content:
+        element = outline.block_elements[block]
         if labels[element]:
             continue
         panel = panels[element]
@@ -102,29 +102,30 @@ def keep_labels(outline: TextBlocks, content: Mask) -> Mask:
             opened.add(panel)
             panel = panels[outline.parents[panel]]
     is_open = {control.label: control.panel in opened for control in outline.controls}
-    whole = content.copy()
-    for run, block in enumerate(outline.run_blocks):
-        label = labels[outline.run_elements[run]]
-        if label:
-            whole[block] = is_open[label]
-    return whole
+    by_block = {
+        block: labels[element]
+        for block, element in zip(outline.run_blocks, outline.run_elements, strict=True)
+        if labels[element]
+    }
+    shown = {block for block, label in by_block.items() if is_open[label]}
+    return content - by_block.keys() | shown
 
 
-def keep_sources(outline: TextBlocks, content: Mask) -> Mask:
+def keep_sources(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep who said what a quotation quotes: a footer in it is not that of the page."""
     if "blockquote" not in outline.names:
         return content
     quotations = outline.by_block(outline.inside("blockquote"))
-    begun = set(compress(quotations, content)) - {0}
+    begun = {quotations[block] for block in content} - {0}
     sources = outline.by_block(outline.inside("footer"))
-    inner = zip(quotations, sources, content, strict=True)
-    return [
-        keep or (quotation in begun and source > quotation)
-        for quotation, source, keep in inner
-    ]
+    return content | {
+        block
+        for block, quotation in enumerate(quotations)
+        if quotation in begun and sources[block] > quotation
+    }
 
 
-def whole_panels(outline: TextBlocks, content: Mask) -> Mask:
+def whole_panels(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep what all headers of an accordion open if a third of that is kept.
 
     A single answer of several is incomplete. Tabs are different: one may describe a
@@ -133,26 +134,24 @@ def whole_panels(outline: TextBlocks, content: Mask) -> Mask:
     panels = [control.panel for control in outline.controls if _folds(outline, control)]
     if len(panels) < _MIN_PANELS:
         return content
-    blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each panel
+    blocks: defaultdict[int, Blocks] = defaultdict(set)  # of each panel
     for block, panel in enumerate(outline.by_block(outline.holders(panels))):
-        blocks[panel].append(block)
+        blocks[panel].add(block)
     around = {panel: near(panel, outline.parents) for panel in panels}
     times = Counter(chain.from_iterable(around.values()))
-    accordions: defaultdict[int, list[list[int]]] = defaultdict(list)
+    accordions: defaultdict[int, list[Blocks]] = defaultdict(list)
     for panel in panels:
         shared = (holder for holder in around[panel] if times[holder] > 1)
         accordions[next(shared, 0)].append(blocks[panel])
     accordions.pop(0, None)
     whole = content.copy()
     for parts in accordions.values():
-        inner = [*chain.from_iterable(parts)]
-        size = _measure(outline, filter(content.__getitem__, inner))
-        if 3 * size < _measure(outline, inner):
+        inner = set[int]().union(*parts)
+        if 3 * _measure(outline, inner & content) < _measure(outline, inner):
             continue
         for part in parts:
-            if not _is_kept(part, content):
-                for block in part:
-                    whole[block] = True
+            if content.isdisjoint(part):
+                whole |= part
     return whole
 
 
@@ -163,7 +162,7 @@ def _folds(outline: TextBlocks, control: Control) -> bool:
     return "aria-expanded" in outline.attributes[control.label]
 
 
-def whole_lists(outline: TextBlocks, content: Mask) -> Mask:
+def whole_lists(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep all items of a list or none: those that have most of its text decide.
 
     Of an item that is kept, some blocks may be left out, such as a button.
@@ -171,16 +170,16 @@ def whole_lists(outline: TextBlocks, content: Mask) -> Mask:
     if "li" not in outline.names:
         return content
     items = outline.inside("li")
-    blocks: defaultdict[int, list[int]] = defaultdict(list)  # of each item
+    blocks: defaultdict[int, Blocks] = defaultdict(set)  # of each item
     innermost = outline.by_block(items)
     for block in compress(count(), innermost):
         item = innermost[block]
         for _ in range(_MAX_NESTED):
             if not item:
                 break
-            blocks[item].append(block)
+            blocks[item].add(block)
             item = items[outline.parents[item]]
-    lists: defaultdict[int, list[list[int]]] = defaultdict(list)
+    lists: defaultdict[int, list[Blocks]] = defaultdict(list)
     for item, inner in blocks.items():
         lists[outline.parents[item]].append(inner)
     whole = content.copy()
@@ -190,37 +189,34 @@ def whole_lists(outline: TextBlocks, content: Mask) -> Mask:
 
 
 def _decide_list(
-    outline: TextBlocks, items: list[list[int]], content: Mask, whole: Mask
+    outline: TextBlocks, items: list[Blocks], content: Blocks, whole: Blocks
 ) -> None:
     """Keep or drop those items of a list of which nothing is kept, or all of it.
 
     Those with most of the text decide. Long items, such as posts, may have answers
     inside: what was kept of them to begin with counts, and half of them decide, too.
     """
-    is_item = [_is_kept(item, whole) for item in items]
+    is_item = [not whole.isdisjoint(item) for item in items]
     if all(is_item) or not any(is_item):
         return
     sizes = [_measure(outline, item) for item in items]
     size = sum(compress(sizes, is_item))
     is_half = False
     if max(sizes) > _MAX_ITEM_LENGTH:
-        blocks = [*chain.from_iterable(items)]
-        size = _measure(outline, filter(content.__getitem__, blocks))
-        is_half = 2 * sum(_is_kept(item, content) for item in items) >= len(items)
+        size = sum(_measure(outline, item & content) for item in items)
+        is_half = 2 * sum(map(content.isdisjoint, items)) <= len(items)
     if not is_half and 2 * size < sum(sizes):
-        for block in chain.from_iterable(items):
-            whole[block] = False
+        whole.difference_update(*items)
         return
     is_menu = _find_menus(outline, items, is_item)
-    are_missing = [
-        not stays and not menu for stays, menu in zip(is_item, is_menu, strict=True)
-    ]
-    missing = compress(items, are_missing)
-    for block in chain.from_iterable(missing):
-        whole[block] = True
+    for item, stays, menu in zip(items, is_item, is_menu, strict=True):
+        if not stays and not menu:
+            whole.update(item)
 
 
-def _find_menus(outline: TextBlocks, items: list[list[int]], is_item: Mask) -> Mask:
+def _find_menus(
+    outline: TextBlocks, items: list[Blocks], is_item: list[bool]
+) -> list[bool]:
     """Return which items are links beside a long one that is text, such as what others
     read, beside an article: a list may be the columns of a page.
     """
@@ -232,20 +228,13 @@ def _find_menus(outline: TextBlocks, items: list[list[int]], is_item: Mask) -> M
     return [2 * links >= size for links, size in zip(linked, sizes, strict=True)]
 
 
-def _is_kept(item: list[int], content: Mask) -> bool:
-    return any(map(content.__getitem__, item))
-
-
 def _measure(outline: TextBlocks, blocks: Iterable[int]) -> int:
     """Return the characters of some blocks, without code."""
-    return sum(
-        len(outline.block_texts[block])
-        for block in blocks
-        if outline.block_names[block] != "pre"
-    )
+    names = outline.block_names
+    return outline.length(block for block in blocks if names[block] != "pre")
 
 
-def fill_headings(outline: TextBlocks, content: Mask) -> Mask:
+def fill_headings(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep a little text below a heading of which nothing else is kept, or drop the
     heading.
 
@@ -255,9 +244,9 @@ def fill_headings(outline: TextBlocks, content: Mask) -> Mask:
     whole = content.copy()
     times: Counter[str] | None = None
     for heading, section in _find_bare(outline, whole):
-        size = sum(len(outline.block_texts[block]) for block in section)
+        size = outline.length(section)
         linked = sum(outline.block_linked[block] for block in section)
-        whole[heading] = False
+        whole.discard(heading)
         if size > _MAX_SECTION_LENGTH or 2 * linked >= size:
             continue
         times = times or Counter(outline.block_texts)
@@ -265,44 +254,41 @@ def fill_headings(outline: TextBlocks, content: Mask) -> Mask:
         repeated = [text for text in texts if times[text] >= _MIN_COPIES]
         if 2 * sum(map(len, repeated)) >= size:
             continue
-        whole[heading] = True
-        for block in section:
-            name = outline.block_names[block]
-            whole[block] = name != "button"
+        whole.add(heading)
+        names = outline.block_names
+        whole.update(block for block in section if names[block] != "button")
     return whole
 
 
-def drop_headings(outline: TextBlocks, content: Mask) -> Mask:
+def drop_headings(outline: TextBlocks, content: Blocks) -> Blocks:
     """Drop the headings over text of which nothing is kept."""
     whole = content.copy()
     for heading, _ in _find_bare(outline, whole):
-        whole[heading] = False
+        whole.discard(heading)
     return whole
 
 
-def _find_bare(outline: TextBlocks, content: Mask) -> Iterator[tuple[int, range]]:
+def _find_bare(outline: TextBlocks, content: Blocks) -> Iterator[tuple[int, range]]:
     """Yield the kept headings over text of which nothing is kept, the inner ones first,
     and the blocks of that text.
 
     A heading that is a link, such as a headline, says enough alone; so does one over
     nothing, and the headline of the page.
     """
-    ends = [len(content)] * (len(_LEVELS) + 1)  # of a section at each level
+    ends = [len(outline.block_texts)] * (len(_LEVELS) + 1)  # of a section at each level
     headings = compress(count(), map(_LEVELS.__contains__, outline.block_names))
     for block in reversed([*headings]):
         level = _LEVELS[outline.block_names[block]]
         section = range(block + 1, ends[level])
         ends[level:] = [block] * (len(ends) - level)
-        if level == 1 or not content[block]:
+        if level == 1 or block not in content:
             continue
         is_link = outline.block_linked[block] >= len(outline.block_texts[block])
-        if is_link or True in content[block + 1 : section.stop]:
-            continue
-        if section:
+        if section and not is_link and content.isdisjoint(section):
             yield block, section
 
 
-def whole_rows(outline: TextBlocks, content: Mask) -> Mask:
+def whole_rows(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep all cells of a row or none: without one cell, the others mean something
     else.
 
@@ -321,30 +307,26 @@ def whole_rows(outline: TextBlocks, content: Mask) -> Mask:
         is_long = sizes[row] > _MAX_ROW_LENGTH
         if is_long and outline.names[element] not in _CELLS:
             mixed.add(row)
-    begun = set(compress(rows, content)) - mixed - {0}
-    actions = _find_actions(outline, rows, begun)
-    return [
-        keep or (row in begun and block not in actions)
-        for block, (row, keep) in enumerate(zip(rows, content, strict=True))
-    ]
+    begun = {rows[block] for block in content} - mixed - {0}
+    inner = {block for block, row in enumerate(rows) if row in begun}
+    return content | inner - _find_actions(outline, inner, len(begun))
 
 
-def _find_actions(outline: TextBlocks, rows: list[int], begun: set[int]) -> set[int]:
-    """Return the buttons in some rows, and what beside them half of the rows say."""
+def _find_actions(outline: TextBlocks, inner: Blocks, rows: int) -> Blocks:
+    """Return the buttons in so many rows, and what beside them half of the rows say."""
     if "button" not in outline.block_names:
         return set()
     cells = outline.by_block(outline.inside(*_CELLS))
-    inner = [block for block, row in enumerate(rows) if row in begun]
     buttons = {block for block in inner if outline.block_names[block] == "button"}
     holders = {cells[block] for block in buttons}
     beside = [block for block in inner if cells[block] in holders]
     times = Counter(outline.block_texts[block] for block in beside)
-    often = max(_MIN_COPIES, len(begun) / 2)
+    often = max(_MIN_COPIES, rows / 2)
     alike = {block for block in beside if times[outline.block_texts[block]] >= often}
     return buttons | alike
 
 
-def drop_repeats(outline: TextBlocks, content: Mask) -> Mask:
+def drop_repeats(outline: TextBlocks, content: Blocks) -> Blocks:
     """Keep a long text, or a list, only where it occurs first, and next to that.
 
     What a post quotes is the text of another one in its list.
@@ -359,20 +341,22 @@ def drop_repeats(outline: TextBlocks, content: Mask) -> Mask:
     # the parent of the element in which each text occurs first
     first: dict[str, int] = {}
     posted: dict[tuple[int, str], int] = {}  # the same, in each list of posts
-    once = content.copy()
-    for block in compress(range(len(content)), content):
+    once: Blocks = set()
+    for block in sorted(content):
         holder = holders[block]
         element = outline.block_elements[block]
         text = outline.block_texts[block]
         parent = outline.parents[element]
         is_verbatim = outline.names[element] in _VERBATIM
         is_prose = len(text) >= _LONG and not is_verbatim
+        is_first = True
         if is_prose and holder in posts:
-            once[block] = posted.setdefault((holder, text), parent) == parent
+            is_first = posted.setdefault((holder, text), parent) == parent
         if holder:
             text = list_texts[holder]
             parent = outline.parents[holder]
-        once[block] = once[block] and first.get(text, parent) == parent
+        if is_first and first.get(text, parent) == parent:
+            once.add(block)
         if len(text) >= _LONG and not is_verbatim:
             first.setdefault(text, parent)
     return once
@@ -399,18 +383,18 @@ def _find_posts(outline: TextBlocks, holders: list[int]) -> set[int]:
     }
 
 
-def drop_copies(outline: TextBlocks, content: Mask) -> Mask:
+def drop_copies(outline: TextBlocks, content: Blocks) -> Blocks:
     """Leave out a part of the page that only says again what the part before it says,
     such as the rows of a table as cards for narrow screens. Its buttons may differ.
     """
-    kept_texts = [*compress(outline.block_texts, content)]
-    if len(kept_texts) - len(set(kept_texts)) < _MIN_COPIED:
+    kept_texts = {outline.block_texts[block] for block in content}
+    if len(content) - len(kept_texts) < _MIN_COPIED:
         return content
     parts = _find_parts(outline, content)
     once = content.copy()
     for part, members in parts.items():
         beside = outline.ends[part]
-        copies = parts.get(beside, [])
+        copies = parts.get(beside, set())
         if len(copies) < _MIN_COPIED:
             continue
         if outline.parents[part] != outline.parents[beside]:
@@ -422,22 +406,22 @@ def drop_copies(outline: TextBlocks, content: Mask) -> Mask:
         ]
         before = {outline.block_texts[block] for block in members}
         if sum(map(len, texts)) >= _MIN_COPY_LENGTH and before.issuperset(texts):
-            for block in copies:
-                once[block] = False
+            once -= copies
     return once
 
 
-def drop_actions(outline: TextBlocks, content: Mask) -> Mask:
+def drop_actions(outline: TextBlocks, content: Blocks) -> Blocks:
     """Leave out buttons that do something with what a text before them names, such as
     "Save this event: Low tide".
     """
     if "button" not in outline.block_names:
         return content
-    rest = content.copy()
-    for block in compress(count(), content):
-        if outline.block_names[block] == "button":
-            before = outline.block_texts[max(0, block - _MAX_BEFORE) : block]
-            rest[block] = not _names_any(outline.block_texts[block], before)
+    rest: Blocks = set()
+    for block in content:
+        before = outline.block_texts[max(0, block - _MAX_BEFORE) : block]
+        is_button = outline.block_names[block] == "button"
+        if not is_button or not _names_any(outline.block_texts[block], before):
+            rest.add(block)
     return rest
 
 
@@ -454,14 +438,14 @@ def _names_any(button: str, texts: list[str]) -> bool:
     return False
 
 
-def _find_parts(outline: TextBlocks, content: Mask) -> dict[int, list[int]]:
+def _find_parts(outline: TextBlocks, content: Blocks) -> dict[int, Blocks]:
     """Return the divisions of the page with the kept blocks in them."""
-    parts: defaultdict[int, list[int]] = defaultdict(list)
-    for block in compress(range(len(content)), content):
+    parts: defaultdict[int, Blocks] = defaultdict(set)
+    for block in content:
         around = outline.block_elements[block]
         for _ in range(_MAX_LEVELS):
             if outline.names[around] in _DIVISIONS:
-                parts[around].append(block)
+                parts[around].add(block)
             around = outline.parents[around]
             if around <= 0:
                 break

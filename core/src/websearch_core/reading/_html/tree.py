@@ -14,7 +14,7 @@ from .._element import BLANKS, BLOCKS, HEADINGS, Attributes, Element
 from .icons import find_struck, name_icon
 
 if TYPE_CHECKING:
-    from .text_blocks import TextBlocks
+    from .text_blocks import Blocks, TextBlocks
 
 # levels: deeper elements without a meaning in Markdown dissolve into their parents
 DEEP = 80
@@ -64,7 +64,7 @@ class BuiltTree(NamedTuple):
 #   alive     1  1      0          for each element: whether it holds such text
 #   depths    0  1      2          in the tree, where dissolved elements do not count
 def build_tree(  # noqa: C901, PLR0912 - see above
-    outline: TextBlocks, kept: Sequence[bool] | None = None, *, linked: bool = True
+    outline: TextBlocks, kept: Blocks | None = None, *, linked: bool = True
 ) -> BuiltTree:
     """Build the tree of the *kept* blocks, by default of all; unless *linked*, without
     the text of links.
@@ -78,7 +78,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     all_attributes = outline.attributes
     # both ends of the page belong to the body
     run_elements = [*outline.run_elements, 0]
-    stays = [kept is None or kept[block] for block in outline.run_blocks]
+    stays = [kept is None or block in kept for block in outline.run_blocks]
     if not linked:
         stays = [
             stay and not outline.is_linked(element)
@@ -87,7 +87,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     # 1 for elements that contain kept text
     alive = outline.around_all(compress(run_elements, stays))
     # for what follows the last run, and, as index -1, what precedes the first
-    stays.append(kept is None or all(kept))
+    stays.append(kept is None or len(kept) == len(outline.block_texts))
 
     body = Element("body", {}, None)
     # by number; a dissolved element maps to its parent

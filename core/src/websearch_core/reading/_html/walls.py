@@ -18,7 +18,7 @@ from .jsonld import Thing, types
 from .metadata import Metadata
 from .nodes import has_text
 from .phrases import PHRASES
-from .text_blocks import TELLING_TAGS, Mask, TextBlocks
+from .text_blocks import TELLING_TAGS, Blocks, TextBlocks
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser
@@ -107,16 +107,13 @@ def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
     return NOT_FREE
 
 
-def drop_offer(outline: TextBlocks, content: Mask, facts: Metadata) -> Mask:
+def drop_offer(outline: TextBlocks, content: Blocks, facts: Metadata) -> Blocks:
     """Leave out what stands where the text for subscribers would: an offer."""
     selectors = _selectors(chain.from_iterable(map(_parts, facts.linked.things)))
     names = {selector[1:] for selector in selectors}
     marks = {mark for mark in set(outline.marks) if not names.isdisjoint(mark.split())}
-    offers = outline.by_block(outline.holders({*outline.marked(marks)} - {0}))
-    rest = [keep and not offer for keep, offer in zip(content, offers, strict=True)]
-    if any(rest):
-        return rest
-    return content
+    offers = outline.blocks_in({*outline.marked(marks)} - {0})
+    return content - offers or content
 
 
 def _statements(facts: Metadata) -> Iterator[Thing]:
