@@ -151,7 +151,7 @@ def choose_responses(
         if not responses:
             continue
         rest = _drop(outline, content, responses)
-        if not rest:
+        if rest is None:
             notes.append(f"the page has only {name}: they were kept")
         elif name in beside and _has_text(outline, responses):
             notes.append(_LEFT_OUT.format(name))
@@ -178,13 +178,11 @@ def _is_review(facts: Metadata) -> bool:
     return any(types(thing) & _REVIEWED for thing in facts.linked.things)
 
 
-def _drop(outline: TextBlocks, content: Blocks, responses: Blocks) -> Blocks:
-    """Return *content* without *responses*; nothing if that would leave hardly any
-    text.
-    """
+def _drop(outline: TextBlocks, content: Blocks, responses: Blocks) -> Blocks | None:
+    """Return *content* without *responses*; None if that leaves hardly any text."""
     rest = content - responses
     if outline.length(rest) < min(_MIN_LENGTH, outline.length(content)):
-        return set()
+        return None
     return rest
 
 
@@ -201,13 +199,10 @@ def _find(outline: TextBlocks, form: _Form) -> Blocks:
             if _states(outline.attributes[element], form)
         )
     pages = outline.around_all(outline.named({"h1"}))  # what is around a headline
-    begun = {
-        element
-        for element in begun
-        if outline.names[element] not in _FRAMES and not pages[element]
-    }
+    parts = {element for element in begun if not pages[element]}
+    parts -= {*outline.named(_FRAMES)}
     below = _find_below_headings(outline, form.heading)
-    return outline.blocks_in(begun).union(below)
+    return outline.blocks_in(parts).union(below)
 
 
 def _states(attributes: Attributes, form: _Form) -> bool:
@@ -265,7 +260,8 @@ def _without_forms(outline: TextBlocks, responses: Blocks) -> Blocks:
     forms = outline.inside("form")
     around = outline.by_block(forms)
     others = {form for block, form in enumerate(around) if block not in responses}
-    return {block for block in responses if around[block] in others | {0}}
+    others.add(0)
+    return {block for block in responses if around[block] in others}
 
 
 def _without_controls(outline: TextBlocks, responses: Blocks) -> Blocks:

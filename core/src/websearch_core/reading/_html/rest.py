@@ -70,9 +70,9 @@ def write_rest(
     beside |= content & outline.choices.keys()
     if not beside:
         return ""  # the names around a text are not worth showing without it
-    names = {
+    telling = beside.union(
         block for block in content if len(outline.block_texts[block]) <= _MAX_CONTEXT
-    }
+    )
     raised = _count_raised(outline)
     rows = outline.inside("tr")
     passages: dict[str, None] = {}
@@ -84,7 +84,7 @@ def write_rest(
             is_in_footer = True
             _drop_last_headings(passages)
         if not beside.isdisjoint(passage):
-            passage = [block for block in passage if block in beside | names]
+            passage = [block for block in passage if block in telling]
         elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
             continue
         lines = _lines(outline, passage, raised, rows)

@@ -49,8 +49,7 @@ def _drop_variants(outline: TextBlocks, content: Blocks) -> Blocks:
     """Leave out banners for some countries above the headline."""
     names = outline.block_names
     headline = min((block for block in content if names[block] == "h1"), default=0)
-    variants = _find_variants(outline)
-    return {block for block in content if block >= headline or block not in variants}
+    return content - (_find_variants(outline) & set(range(headline)))
 
 
 class _Headline(NamedTuple):

@@ -7,6 +7,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress, count
+from operator import gt
 from typing import TYPE_CHECKING
 
 from .hidden import near
@@ -107,8 +108,8 @@ def keep_labels(outline: TextBlocks, content: Blocks) -> Blocks:
         for block, element in zip(outline.run_blocks, outline.run_elements, strict=True)
         if labels[element]
     }
-    shown = {block for block, label in by_block.items() if is_open[label]}
-    return content - by_block.keys() | shown
+    open_labels = {block for block, label in by_block.items() if is_open[label]}
+    return content - by_block.keys() | open_labels
 
 
 def keep_sources(outline: TextBlocks, content: Blocks) -> Blocks:
@@ -117,12 +118,9 @@ def keep_sources(outline: TextBlocks, content: Blocks) -> Blocks:
         return content
     quotations = outline.by_block(outline.inside("blockquote"))
     begun = {quotations[block] for block in content} - {0}
-    sources = outline.by_block(outline.inside("footer"))
-    return content | {
-        block
-        for block, quotation in enumerate(quotations)
-        if quotation in begun and sources[block] > quotation
-    }
+    footers = outline.by_block(outline.inside("footer"))
+    sources = set(compress(count(), map(gt, footers, quotations)))
+    return content | {block for block in sources if quotations[block] in begun}
 
 
 def whole_panels(outline: TextBlocks, content: Blocks) -> Blocks:
@@ -284,7 +282,8 @@ def _find_bare(outline: TextBlocks, content: Blocks) -> Iterator[tuple[int, rang
         if level == 1 or block not in content:
             continue
         is_link = outline.block_linked[block] >= len(outline.block_texts[block])
-        if section and not is_link and content.isdisjoint(section):
+        is_bare = len(section) > 0 and content.isdisjoint(section)
+        if is_bare and not is_link:
             yield block, section
 
 
