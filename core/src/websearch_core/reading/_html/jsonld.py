@@ -101,6 +101,10 @@ class JsonLd:
             return []
         return [self._resolve(item) for item in values]
 
+    def inner(self, thing: Thing, *keys: str) -> list[Thing]:
+        """Return those of these values that are things."""
+        return [item for item in self.values(thing, *keys) if isinstance(item, dict)]
+
     def text(self, thing: Thing, *keys: str) -> str:
         """Return the first text or name under *keys*, or an empty string."""
         for key in keys:

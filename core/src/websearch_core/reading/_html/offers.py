@@ -5,7 +5,7 @@ import re
 from collections.abc import Iterator
 from decimal import Decimal, InvalidOperation
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..._text.money import parse_number
 from .._types import NAME_LENGTH
@@ -75,13 +75,9 @@ def _offers(data: JsonLd, thing: Thing) -> Iterator[Thing]:
         if depth >= _MAX_OFFER_DEPTH or len(queue) >= MAX_OFFERS:
             continue
         for key in ("offers", "priceSpecification", "hasVariant"):
-            inner = filter(_is_offer, data.values(offer, key))
-            queue += [(depth + 1, value) for value in inner]
-
-
-def _is_offer(value: Any) -> bool:
-    """Return whether a value is an offer; a price of 100 g or of a litre is none."""
-    return isinstance(value, dict) and "referenceQuantity" not in value
+            for inner in data.inner(offer, key):
+                if "referenceQuantity" not in inner:  # that of 100 g, or of a litre
+                    queue.append((depth + 1, inner))
 
 
 def _read_availability(data: JsonLd, offer: Thing) -> str:

@@ -33,7 +33,7 @@ from .offers import (
     write_price,
 )
 from .phrases import PHRASES
-from .structured_data import place_of, read_item
+from .structured_data import ANSWERS, place_of, read_item, read_text
 from .templates import PLACE
 from .text_blocks import TextBlocks
 from .titles import agree
@@ -87,27 +87,28 @@ def read_data(
 
     *facts* are what it says about itself, *blocks* the text that it shows.
     """
-    linked = facts.linked
     raw = tuple(_bound_things(facts))
-    subjects = (
-        facts.about,
-        JsonLd(facts.marked, effort=linked.effort).main(facts.base),
-    )
+    data, notes = _find_data(facts, kind, blocks)
+    if data is None and raw:
+        data = PageData()
+    if data is not None:
+        data = data.model_copy(update={"raw": raw})
+    return data, notes
+
+
+def _find_data(
+    facts: Metadata, kind: Kind | None, blocks: TextBlocks
+) -> tuple[PageData | None, list[str]]:
+    linked = facts.linked
+    marked = JsonLd(facts.marked, effort=linked.effort)
+    subjects = (facts.about, marked.main(facts.base))
     question = _find_question(linked, subjects)
     if question is not None:
-        return question.model_copy(update={"raw": raw}), []
-
+        return question, []
     things = _find_things(facts, subjects)
     if things:
-        elements = Elements(blocks)
-        data, notes = _read_thing(facts, things, elements, find_prices(elements))
-        return data.model_copy(update={"raw": raw}), notes
-    page_list = _find_list(facts, kind, blocks)
-    if page_list is not None:
-        return page_list.model_copy(update={"raw": raw}), []
-    if raw:
-        return PageData(raw=raw), []
-    return None, []
+        return _read_thing(facts, things, Elements(blocks))
+    return _find_list(facts, kind, blocks), []
 
 
 def _find_list(
@@ -159,12 +160,9 @@ def _find_things(facts: Metadata, subjects: Sequence[Thing]) -> list[Thing]:
     """Return the statements about the product or the event that the page is about."""
     products = _find_products(facts)
     priced = [thing for thing in products if read_offer(facts.linked, thing).prices]
-    if priced:
-        return priced
     offered = [thing for thing in products if "offers" in thing]
-    if offered:
-        return offered
-    return [thing for thing in subjects if _is_event(thing)][:1]
+    events = [thing for thing in subjects if _is_event(thing)]
+    return priced or offered or events[:1]
 
 
 def _find_products(facts: Metadata) -> list[Thing]:
@@ -206,17 +204,14 @@ def _is_same_product(
 
 
 def _read_thing(
-    facts: Metadata,
-    things: Sequence[Thing],
-    elements: Elements,
-    prices: Sequence[Price],
+    facts: Metadata, things: Sequence[Thing], elements: Elements
 ) -> tuple[PageData, list[str]]:
     """Return the data of a product or an event, and notes on it.
 
     *things* are several statements about it, the best first.
     """
     linked = facts.linked
-    amounts = ShownAmounts(elements, prices, facts.title)
+    amounts = ShownAmounts(elements, find_prices(elements), facts.title)
     offers = [read_offer(linked, thing) for thing in things]
     offer = amounts.choose(offers)
     currencies = filter(None, [offer.currency, *(other.currency for other in offers)])
@@ -310,12 +305,8 @@ def _is_event(thing: Thing) -> bool:
 
 
 def _read_rating(data: JsonLd, things: Sequence[Thing]) -> dict[str, Any]:
-    ratings = chain.from_iterable(
-        data.values(thing, "aggregateRating") for thing in things
-    )
-    for rating in ratings:
-        if not isinstance(rating, dict):
-            continue
+    ratings = (data.inner(thing, "aggregateRating") for thing in things)
+    for rating in chain.from_iterable(ratings):
         value = read_amount(data.text(rating, "ratingValue"))
         best = read_amount(data.text(rating, "bestRating")) or _BEST_RATING
         if value is None or value > best:
@@ -628,10 +619,8 @@ def _numbers(written: str) -> Iterator[Decimal]:
 def _find_lists(data: JsonLd, marked: Sequence[Thing]) -> Iterator[Thing]:
     with_links = filter(_has_links, marked)
     for thing in islice(chain(data.things, with_links), MAX_OFFERS):
-        inner = data.values(thing, "mainEntity", "itemListElement")[:1]
+        inner = data.inner(thing, "mainEntity", "itemListElement")[:1]
         for candidate in (thing, *inner):
-            if not isinstance(candidate, dict):
-                continue
             if {"ItemList", "OfferCatalog"} & types(candidate):
                 yield candidate
 
@@ -648,9 +637,8 @@ def _read_list(
     """Yield the items of the longest list in the data."""
     element_lists = [data.values(thing, "itemListElement") for thing in lists]
     elements = max(element_lists, key=len, default=[])
-    page_numbers: set[Decimal] = set()
-    for page_price in prices:
-        page_numbers.update(_numbers(page_price.text))
+    texts = (price.text for price in prices)
+    page_numbers = set(chain.from_iterable(map(_numbers, texts)))
     for element in elements[:MAX_ITEMS]:
         if not isinstance(element, dict):
             continue
@@ -692,53 +680,44 @@ def _find_next(facts: Metadata, blocks: TextBlocks) -> str | None:
     url = absolute(facts.next_url, facts.base)
     if url:
         return url
-    links: list[Attributes] = []
-    for attributes in map(blocks.attributes.__getitem__, blocks.named({"a"})):
-        written = " ".join(filter(None, attributes.values()))
-        if "next" not in written.lower():
-            continue
-        target = attributes.get("href")
-        if target and not target.startswith("#"):
-            links.append(attributes)
+    anchors = map(blocks.attributes.__getitem__, blocks.named({"a"}))
+    links = [attributes for attributes in anchors if _leads_on(attributes)]
     # The arrow of a slider may say "next", too, but not rel=next.
     links.sort(key=lambda attributes: attributes.get("rel") != "next")
-    for attributes in links:
-        labels = [attributes.get(key) or "" for key in _NEXT_ATTRIBUTES]
-        if any(_NEXT.search(label) for label in labels):
-            return absolute(attributes["href"], facts.base)
-    return None
+    if not links:
+        return None
+    return absolute(links[0]["href"], facts.base)
+
+
+def _leads_on(attributes: Attributes) -> bool:
+    """Return whether a link says that it leads to the next page."""
+    target = attributes.get("href")
+    if not target or target.startswith("#"):
+        return False
+    labels = [attributes.get(key) or "" for key in _NEXT_ATTRIBUTES]
+    return any(map(_NEXT.search, labels))
 
 
 def _find_question(data: JsonLd, subjects: Sequence[Thing]) -> PageData | None:
-    for subject in subjects:
-        if {"Question", "QAPage"} & types(subject):
-            question = _read_question(data, subject)
-            if question is not None:
-                return question
-    return None
+    asking = [
+        subject for subject in subjects if {"Question", "QAPage"} & types(subject)
+    ]
+    questions = (_read_question(data, subject) for subject in asking)
+    return next(filter(None, questions), None)
 
 
 def _read_question(data: JsonLd, subject: Thing) -> PageData | None:
     question = subject
     if "Question" not in types(subject):
-        question = {}
-        for entity in data.values(subject, "mainEntity"):
-            if isinstance(entity, dict) and "Question" in types(entity):
-                question = entity
-                break
+        entities = data.inner(subject, "mainEntity")
+        questions = (entity for entity in entities if "Question" in types(entity))
+        question = next(questions, {})
     name = inert(data.text(question, "name", "text"), TITLE_LENGTH)
     if not name:
         return None
-    answers: list[str] = []
-    for key in ("acceptedAnswer", "suggestedAnswer"):
-        for value in data.values(question, key):
-            if isinstance(value, dict):
-                written = data.text(value, "text", "name")
-            else:
-                written = data.read(value)
-            answer = inert(written, _ANSWER_LENGTH)
-            if answer:
-                answers.append(answer)
+    values = [data.values(question, key) for key in ANSWERS]
+    texts = [read_text(data, value) for value in chain.from_iterable(values)]
+    answers = [*filter(None, (inert(text, _ANSWER_LENGTH) for text in texts))]
     return PageData(kind="question", name=name, answers=tuple(answers[:_MAX_ANSWERS]))
 
 

@@ -26,7 +26,7 @@ _MIN_TIMES_LONGER = 1.5
 _SAMPLES = 24  # of an article, taken at equal distances
 _SAMPLE_LENGTH = 30  # characters
 _BODIES = ("articleBody", "text", "reviewBody", "transcript", "description", "abstract")
-_ANSWERS = ("acceptedAnswer", "suggestedAnswer")
+ANSWERS = ("acceptedAnswer", "suggestedAnswer")
 
 
 def lacks_article(texts: Sequence[str], length: int, facts: Metadata) -> bool:
@@ -151,15 +151,15 @@ def _prices(data: JsonLd, thing: Thing) -> str:
 
 def _questions(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    for question in data.values(thing, "mainEntity", "hasPart"):
-        if isinstance(question, dict) and "Question" in types(question):
+    for question in data.inner(thing, "mainEntity", "hasPart"):
+        if "Question" in types(question):
             heading = _heading(2, data.text(question, "name", "text"))
-            yield from _with_heading(heading, _replies(data, question, *_ANSWERS))
+            yield from _with_heading(heading, _replies(data, question, *ANSWERS))
 
 
 def _question(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield from _body(data, thing)
-    yield from _replies(data, thing, *_ANSWERS)
+    yield from _replies(data, thing, *ANSWERS)
 
 
 def _posting(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -201,13 +201,14 @@ def _steps(data: JsonLd, thing: Thing) -> Iterator[str]:
         if isinstance(step, dict):
             within = data.values(step, "itemListElement")
         steps += within or [step]
-    yield _section("Steps", "ol", (_step(data, step) for step in steps))
+    yield _section("Steps", "ol", (read_text(data, step) for step in steps))
 
 
-def _step(data: JsonLd, step: Any) -> str:
-    if isinstance(step, dict):
-        return data.text(step, "text", "description", "name")
-    return data.read(step)
+def read_text(data: JsonLd, value: Any) -> str:
+    """Return what a step or an answer says, a thing or a text."""
+    if isinstance(value, dict):
+        return data.text(value, "text", "description", "name")
+    return data.read(value)
 
 
 def _list(data: JsonLd, thing: Thing) -> Iterator[str]:
@@ -244,8 +245,7 @@ class ListedThing(NamedTuple):
 
 def read_item(data: JsonLd, item: Thing) -> ListedThing:
     """Return the thing in an item of a list, or the item itself."""
-    things = (value for value in data.values(item, "item") if isinstance(value, dict))
-    thing = next(things, item)
+    thing = next(iter(data.inner(item, "item")), item)
     name = data.text(thing, "name", "headline") or data.text(item, "name")
     return ListedThing(thing, name, _find_url(data, (thing, item)))
 
