@@ -234,6 +234,10 @@ def _signs() -> str:
     return "<pre>kelp " + " ".join(marks) + " ".join(signs).replace("<", "")
 
 
+def _headings() -> str:
+    return "<span>" * 240 + "<h2>Kelp</h2>" * 6_000 + "<h2>" + "1<br>" * 15_000
+
+
 def _links() -> str:
     return "<a href=#k><table><tr><td>" * 200 + "kelp<br>" * 40_000
 
@@ -284,6 +288,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "different signs": _signs,
     "formulas around one without text": _formulas,
     "grounds inside grounds": _grounds,
+    "headings without links": _headings,
     "links inside links": _links,
     "noscript inside noscript": _noscripts,
     "parts that are not free": _closed,

@@ -678,6 +678,7 @@ def test_a_style_map_in_a_file_hides_nothing():
     [
         ("<c><f>A1+A2</f></c>", "1 formula"), ("<c><f>A1</f><v></v></c><c><f>A2</f><v/></c>", "2 formulas"),
         ("<c><f>A1</f><v>3</v></c>", ""),
+        ("<c><f>A1</f>" + " " * 200_000 + "<v>3</v></c>", ""),
     ],
 )  # fmt: skip
 def test_formulas_without_a_value_are_counted(cells, note):

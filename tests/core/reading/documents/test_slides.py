@@ -139,3 +139,15 @@ def test_pictures_are_what_they_are_said_to_show():
         shape.element.xpath("./*/p:cNvPr")[0].set("descr", text)
 
     assert read(made).content == "## Slide 1\n\n### Ferries\n\nA ferry at &lt;noon>"
+
+
+def test_a_table_of_many_rows_is_read_row_by_row():
+    made = deck("Ferries")
+    table = made.slides[0].shapes.add_table(60, 2, 0, 0, 9, 9).table
+    for row in range(60):
+        table.cell(row, 0).text = f"left {row}"
+        table.cell(row, 1).text = f"right {row}"
+    lines = read(made).content.splitlines()
+
+    assert lines[-1] == "| left 59 | right 59 |"
+    assert lines[-59] == "| left 1 | right 1 |"

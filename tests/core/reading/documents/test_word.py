@@ -146,6 +146,21 @@ ARTICLES = (
 IN_STYLE = "<w:pPr><w:numPr><w:ilvl w:val='%d'/><w:numId w:val='1'/></w:numPr></w:pPr>"
 
 
+@pytest.mark.parametrize("first", ["numbering", "footnotes"])
+def test_a_footnote_has_its_own_numbers_wherever_the_lists_are(first):
+    note = f"<w:footnote w:id='2'>{item('At noon.')}</w:footnote>"
+    contents = {"numbering": lists(*ARTICLES), "footnotes": note}
+    parts = {
+        f"word/{name}.xml": f"<w:{name} xmlns:w='{WORD}'>{contents[name]}</w:{name}>"
+        for name in sorted(contents, key=lambda name: name != first)
+    }
+    body = f"{item('Ebb')}<w:p>{run('Flood')}<w:r><w:footnoteReference w:id='2'/></w:r></w:p>"
+    page = read_bytes(docx(body, **parts), URL)
+
+    assert "Article I Ebb" in page.content
+    assert "Article I At noon." in page.content
+
+
 @pytest.mark.parametrize(
     ("numbering", "body", "text"),
     [

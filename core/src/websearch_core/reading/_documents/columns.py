@@ -142,4 +142,5 @@ def _is_beside(text: Shown, other: Shown) -> bool:
 
 
 def _is_text(widths: Sequence[float]) -> bool:
-    return sum(width > _FULL * max(widths) for width in widths) > len(widths) / 2
+    minimum = _FULL * max(widths)
+    return sum(width > minimum for width in widths) > len(widths) / 2

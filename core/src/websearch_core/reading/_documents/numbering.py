@@ -67,6 +67,12 @@ class Numbering:
             for entry in root.iterfind(named("num")):
                 self._lists[entry.get(named("numId"), "")] = entry
 
+    def restart(self) -> None:
+        """Forget what was counted, since each part of a document counts anew."""
+        self._levels.clear()
+        self._starts.clear()
+        self._counts.clear()
+
     def count(self, properties: Any, style: str) -> Item | None:
         """Count a paragraph, and return its number, None if it is in no list."""
         number, depth = self._styles.find_list(style)

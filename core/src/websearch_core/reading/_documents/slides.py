@@ -3,6 +3,7 @@
 from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from html import escape
+from itertools import islice
 from typing import Any
 
 from ...models import Page
@@ -66,7 +67,7 @@ def _write_shape(shape: Any) -> Iterator[str]:
         for inner in shape.shapes:
             yield from _write_shape(inner)
     elif getattr(shape, "has_table", False):
-        yield f"<table>{''.join(_write_rows(shape.table))}</table>"
+        yield f"<table>{''.join(_write_rows(shape))}</table>"
     elif getattr(shape, "has_chart", False):
         yield from _write_chart(shape.chart.element)
     elif shape.has_text_frame:
@@ -80,11 +81,12 @@ def _write_text(text: str) -> str:
     return "<br>".join(map(escape, lines))
 
 
-def _write_rows(table: Any) -> Iterator[str]:
+def _write_rows(shape: Any) -> Iterator[str]:
     name = "th"
-    for row in table.rows:
+    cells = shape.table.iter_cells()  # the rows of a table search it for each of them
+    for row in shape.element.iter(f"{_DRAWING}tr"):
         yield "<tr>"
-        for cell in row.cells:
+        for cell in islice(cells, len(row.findall(f"{_DRAWING}tc"))):
             if cell.is_spanned:
                 continue
             spans = f"rowspan={cell.span_height} colspan={cell.span_width}"
@@ -128,7 +130,7 @@ def _read_points(series: Any, name: str) -> dict[str, str]:
     """Return the values of a part of a series by their places."""
     values: dict[str, str] = {}
     for points in series.iterfind(f"{_CHART}{name}"):
-        for point in points.iter(f"{_CHART}pt"):
+        for point in islice(points.iter(f"{_CHART}pt"), _MAX_POINTS):
             value = point.findtext(f"{_CHART}v") or ""
             values.setdefault(point.get("idx", ""), value)
     return values

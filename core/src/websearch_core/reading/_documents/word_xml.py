@@ -59,15 +59,17 @@ def show(parts: Mapping[str, bytes]) -> Shown:
     roots = _parse(parts)
     styles = Styles(_list_roots(roots, "styles"))
     lists = [*_list_roots(roots, "numbering")]
+    numbering = Numbering(lists, styles)
+    for root in lists:
+        _replace_lists(root)
     copies = dict(parts)
     hidden = 0
     for name, root in roots.items():
         if root.tag in _BODIES:
-            body = _Body(styles, Numbering(lists, styles))
+            numbering.restart()
+            body = _Body(styles, numbering)
             body.show(root)
             hidden += body.hidden
-        elif root.tag == named("numbering"):
-            _replace_lists(root)
         copies[name] = etree.tostring(root, encoding="unicode").encode()
     return Shown(copies, hidden)
 

@@ -25,7 +25,7 @@ _MAX_COLUMNS = 16_384
 _SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
 # A cell with a formula whose value the program that wrote it did not store.
 _UNCALCULATED = re.compile(
-    rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*</f>)\s*(?:<v\s*/>|<v>\s*</v>)?\s*</c>"
+    rb"<f(?:\s[^<>]*)?(?:/>|>[^<]*+</f>)\s*+(?:<v\s*+/>|<v>\s*+</v>)?\s*+</c>"
 )
 _LINE = re.compile(rb"<(?:\w{1,20}:)?(row|col)(?=[\s/>])([^<>]*)>")
 _NUMBER = re.compile(rb"\b(r|min|max)\s*=\s*[\"']([0-9]{1,10})[\"']")

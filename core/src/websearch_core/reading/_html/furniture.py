@@ -76,12 +76,11 @@ class _Line(NamedTuple):
 def _find_lines(outline: TextBlocks) -> Iterator[_Line]:
     """Yield the ends of headings, and what stands beside them, if they have links."""
     headings: dict[int, int] = {}  # by the element with the links
-    for heading in outline.block_elements:
+    for heading in dict.fromkeys(outline.block_elements):
         if outline.names[heading] in HEADINGS:
-            for holder in (heading, _find_beside(outline, heading)):
+            for holder in {heading, _find_beside(outline, heading)} - {0}:
                 if "a" in outline.names[holder : outline.ends[holder]]:
                     headings[holder] = heading
-    headings.pop(0, None)
     if not headings:
         return
     runs = outline.runs_in(headings)
