@@ -463,28 +463,41 @@ def _signature_of(node: LexborNode) -> str:
     """Return the names in an element with a byline: without the date, and without links
     to what else there is of an author.
     """
-    names: list[str] = []
+    names = ""
     for piece in _pieces(node, whole_links=True):
         part = piece[:_MAX_LINE_LENGTH]
         line = " ".join(part.split())
-        if names and line.casefold() in _LEADS_TO_SECTION:
-            break
-        if _ROLE_ALONE.fullmatch(line) and "".join(names).strip():
-            break
         if _LABEL.fullmatch(line):  # what comes before is a section
-            names.clear()
-        if _is_glued("".join(names), part):  # what the person is, or does
+            names = ""
+        elif _ends_names(names, part, line):
             break
-        is_date = _after_date(line) == line and find_date(line) is not None
-        if is_date and "".join(names).strip():
-            break
-        is_time = line[:1].isdigit() and _TIME_AFTER_DATE.fullmatch(line)
-        is_beside = is_date or is_time or _NO_PART.fullmatch(line)
-        if is_beside:
-            names.append(" ")
-        else:
-            names.append(part)
-    return "".join(names)
+        if _is_beside_names(line):
+            part = " "
+        names += part
+    return names
+
+
+def _ends_names(names: str, part: str, line: str) -> bool:
+    """Return whether a text after names says where, when or as what they wrote."""
+    if names and line.casefold() in _LEADS_TO_SECTION:
+        return True
+    if _is_glued(names, part):
+        return True
+    if not names.strip():
+        return False
+    return _ROLE_ALONE.fullmatch(line) is not None or _is_date(line)
+
+
+def _is_beside_names(line: str) -> bool:
+    """Return whether a line is no name: a date, a time, or where a link leads."""
+    if _is_date(line) or _NO_PART.fullmatch(line):
+        return True
+    return line[:1].isdigit() and _TIME_AFTER_DATE.fullmatch(line) is not None
+
+
+def _is_date(line: str) -> bool:
+    """Return whether a line has a date, and nothing behind it."""
+    return _after_date(line) == line and find_date(line) is not None
 
 
 def _is_glued(byline: str, part: str) -> bool:
@@ -666,14 +679,21 @@ def _around(headline: LexborNode) -> Iterator[tuple[LexborNode, str, bool]]:
             remaining = _NEAR
             is_below = True
         tag = node.tag or ""
-        is_seen = node.is_element_node and tag not in _UNSEEN
-        if is_seen and is_below:
-            is_seen = not _is_beside_page(node)
+        is_seen = _is_seen(node, is_below=is_below)
         if is_seen:
             yield node, tag, is_below
         elif node.is_text_node and not node.is_empty_text_node:
             yield node, "", is_below
         node = _following(node, inside=is_seen)
+
+
+def _is_seen(node: LexborNode, *, is_below: bool) -> bool:
+    """Return whether an element may say something about the page: only *below* the
+    headline is it that of others.
+    """
+    if not node.is_element_node or node.tag in _UNSEEN:
+        return False
+    return not is_below or not _is_beside_page(node)
 
 
 def _is_beside_page(node: LexborNode) -> bool:

@@ -178,11 +178,7 @@ class _Finder:
         for tablist in self._by_role["tablist"][:_MAX_LISTS]:
             end = outline.ends[tablist]
             tabs = [tab for tab in self._by_role["tab"] if tablist < tab < end]
-            around = tablist
-            for _ in range(_MAX_LEVELS):
-                around = outline.parents[around]
-                if around <= 0:
-                    break
+            for around in outline.above(outline.parents[tablist], _MAX_LEVELS):
                 panels = self._outermost("tabpanel", end, outline.ends[around])
                 if panels:
                     if len(panels) == len(tabs):
@@ -241,7 +237,7 @@ class _Finder:
                 panels = self._switched(menu)
             if len(panels) != len(links) or panels[0] < outline.ends[menu]:
                 continue
-            is_row = all(map(self._is_right_before, panels, panels[1:]))
+            is_row = [*map(self._next, panels[:-1])] == panels[1:]
             if is_row and not any(map(self._has_heading, panels)):
                 yield from zip(links, panels, strict=True)
 
@@ -270,9 +266,6 @@ class _Finder:
             return []
         return self._children(panels)
 
-    def _is_right_before(self, panel: int, other: int) -> bool:
-        return self._next(panel) == other
-
     def _has_heading(self, panel: int) -> bool:
         """Return whether an element begins with a heading."""
         end = min(self._outline.ends[panel], panel + _MAX_BEFORE_HEADING)
@@ -295,7 +288,7 @@ class _Finder:
         for button, panel in zip(candidates, panels, strict=True):
             if inside[button] or outline.names[panel] not in _PANELS:
                 continue
-            if panel in buttons or self._has_links(button):
+            if panel in buttons or "a" in outline.names[button : outline.ends[button]]:
                 continue
             look = [outline.names[button], outline.marks[button]]
             look += [outline.names[panel], outline.marks[panel]]
@@ -304,21 +297,11 @@ class _Finder:
             if len(pairs) >= _MIN_TABS:
                 yield from pairs
 
-    def _has_links(self, button: int) -> bool:
-        return "a" in self._outline.names[button : self._outline.ends[button]]
-
     def _beside(self, control: int) -> Iterator[tuple[int, int]]:
         """Yield a control with what comes next to it, or to what has nothing else."""
-        outline = self._outline
-        element = control
-        for _ in range(_MAX_LEVELS):
-            panel = self._next(element)
-            if panel:
-                yield control, panel
-                return
-            element = outline.parents[element]
-            if element <= 0:
-                return
+        around = self._outline.above(control, _MAX_LEVELS)
+        for panel in islice(filter(None, map(self._next, around)), 1):
+            yield control, panel
 
     def _next(self, element: int) -> int:
         """Return the element after another, of the same parent; 0 if there is none."""

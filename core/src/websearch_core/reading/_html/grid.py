@@ -136,12 +136,8 @@ class Elements:
         return " ".join(_GLUED.sub(" ", text).split())
 
     def above(self, element: int) -> Iterator[int]:
-        """Yield an element and those around it, the nearest ones, the body excepted."""
-        for _ in range(_MAX_LEVELS):
-            if element <= 0:
-                return
-            yield element
-            element = self.blocks.parents[element]
+        """Return an element and those around it, the nearest ones, but not the body."""
+        return self.blocks.above(element, _MAX_LEVELS)
 
 
 class _Prices:

@@ -9,6 +9,7 @@ what its icon shows.
 from __future__ import annotations
 import re
 from collections import Counter, defaultdict
+from collections.abc import Container, Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
@@ -197,15 +198,9 @@ def write_icons(outline: TextBlocks) -> None:
     places = _Places(outline)
     maybe = [places.find(element, labels[element]) for element in sorted(labels)]
     icons = [icon for icon in maybe if icon is not None]
-    signs: defaultdict[int, set[str]] = defaultdict(set)  # by list
-    for icon in icons:
-        signs[outline.parents[icon.holder]].add(icon.label)
     follows: dict[int, bool] = {}  # whether the icons of an element follow its texts
     times: Counter[int] = Counter()  # that something was written to a text
-    for icon in icons:
-        is_sure = icon.label not in _BOTH or icon.element in missing
-        if not is_sure and not signs[outline.parents[icon.holder]] >= _BOTH:
-            continue
+    for icon in _choose_sure(outline, icons, missing):
         is_after = follows.setdefault(icon.holder, icon.before >= 0)
         run = icon.before if is_after else icon.after
         if run < 0 or times[run] >= _MAX_ICONS:
@@ -215,6 +210,19 @@ def write_icons(outline: TextBlocks) -> None:
         outline.run_texts[run] = text.replace(text.strip(), line, 1)
         outline.attributes[icon.element] = NO_ATTRIBUTES
         times[run] += 1
+
+
+def _choose_sure(
+    outline: TextBlocks, icons: Sequence[_Icon], missing: Container[int]
+) -> Iterator[_Icon]:
+    """Yield the icons that say something: a sign does so in a list that has both."""
+    signs: defaultdict[int, set[str]] = defaultdict(set)  # by list
+    for icon in icons:
+        signs[outline.parents[icon.holder]].add(icon.label)
+    for icon in icons:
+        is_sure = icon.label not in _BOTH or icon.element in missing
+        if is_sure or signs[outline.parents[icon.holder]] >= _BOTH:
+            yield icon
 
 
 def _find_missing(outline: TextBlocks) -> dict[int, str]:
@@ -326,17 +334,13 @@ class _Places:
             return _Icon(element, label, element, -1, run)
         if self._buttons[element] or run >= 0:
             return None
-        holder = outline.parents[element]
-        for _ in range(_MAX_LEVELS):
-            if holder <= 0:
-                return None
+        for holder in outline.above(outline.parents[element], _MAX_LEVELS):
             before = self._last(element, holder)
             after = self._next(element, holder)
             if before >= 0 or after >= 0:
                 return _Icon(element, label, holder, before, after)
             if outline.names[holder] in _ITEMS:
                 return None
-            holder = outline.parents[holder]
         return None
 
     def _next(self, element: int, holder: int) -> int:

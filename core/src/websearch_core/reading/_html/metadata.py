@@ -227,10 +227,8 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
     about = subject.thing
     byline = _read_byline(sources, subject)
     canonical_url = _find_canonical(sources)
-    has_own_path = urlsplit(canonical_url).path.strip("/")
     is_own = canonical_url and _are_same_site(canonical_url, url)
     next_links = (node.attributes.get("href") for node in by_tag["link"])
-    fields = (node.attributes.get("type") or "" for node in by_tag["input"])
     description = next(
         tags.texts(*_TAGS["descriptions"]), data.text(about, "description")
     )
@@ -250,8 +248,7 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         ),
         # copied and hacked pages name others
         canonical_url=canonical_url if is_own else None,
-        # many sites give their front page for every page
-        place=canonical_url if has_own_path else url,
+        place=_find_place(canonical_url, url),
         site_name=site or None,
         og_type=one_line(tags.text("og.type"), NAME_LENGTH).lower(),
         generator=one_line(tags.text("generator"), NAME_LENGTH),
@@ -261,8 +258,19 @@ def read_metadata(document: LexborHTMLParser, url: str) -> Metadata:
         marked=(*marked, *_find_offered(tags)),
         next_url=next(next_links, None) or "",
         base=_find_base(by_tag["base"], url),
-        has_password="password" in map(str.lower, fields),
+        has_password=_has_password(by_tag["input"]),
     )
+
+
+def _find_place(canonical_url: str, url: str) -> str:
+    if urlsplit(canonical_url).path.strip("/"):
+        return canonical_url
+    return url  # many sites give their front page for every page
+
+
+def _has_password(fields: Iterable[LexborNode]) -> bool:
+    kinds = (field.attributes.get("type") or "" for field in fields)
+    return "password" in map(str.lower, kinds)
 
 
 def _find_base(tags: list[LexborNode], url: str) -> str:
@@ -317,29 +325,14 @@ def _read_window(document: LexborHTMLParser) -> str:
 def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     """Return the authors and dates that a page states, or else shows."""
     thing = subject.thing
-    data = sources.data
-    tags = sources.tags
-    # a book has a date of its own, and so has a version of a program
-    is_dated_itself = TYPES["dated themselves"] & types(thing)
-    dated = thing
-    if is_dated_itself:
-        dated = {}
-    published = _first_date(
-        chain(data.values(dated, *_PUBLISHED_KEYS), tags.texts(*_TAGS["published"]))
-    )
-    modified = _first_date(
-        chain(data.values(dated, "dateModified"), tags.texts(*_TAGS["modified"]))
-    )
+    byline = _read_dates(sources, thing)
     house = _House(sources, subject)
-    is_article = published is not None or _is_article(tags, thing)
+    is_article = byline.published is not None or _is_article(sources.tags, thing)
     heading = title_element(subject.title, subject.headings, sources.document)
-    tag_names = _TAGS["authors"]
-    if not is_article:
-        tag_names = [name for name in tag_names if name not in _TEMPLATE]
-    authors = _find_stated_authors(sources, thing, house)
-    authors = authors or _find_named_authors(tags, house, tag_names)
-    if published and _is_shown_near(heading, authors):
-        return Byline(_join(authors), published, modified)
+    authors = _find_stated_authors(sources, thing, house, is_article=is_article)
+    if byline.published and _is_shown_near(heading, authors):
+        byline.author = _join(authors)
+        return byline
 
     near = read_byline(heading, sources.properties)
     _drop_other_meanings(near, thing)
@@ -349,11 +342,27 @@ def _read_byline(sources: _Sources, subject: _Subject) -> Byline:
     if not authors and is_article:
         authors = house.without(_find_linked_author(sources.document))
     if not authors:  # the template may name the agency or the program that made it
-        names = _find_named_authors(tags, house, _TEMPLATE)
+        names = _find_named_authors(sources.tags, house, _TEMPLATE)
         if _is_shown_near(heading, names):
             authors = names
+    byline.author = _join(authors)
+    byline.published = byline.published or near.published
+    byline.modified = byline.modified or near.modified
+    return byline
+
+
+def _read_dates(sources: _Sources, thing: Thing) -> Byline:
+    """Return the dates that a page states."""
+    tags = sources.tags
+    data = sources.data
+    # a book has a date of its own, and so has a version of a program
+    if TYPES["dated themselves"] & types(thing):
+        thing = {}
+    published = (data.values(thing, *_PUBLISHED_KEYS), tags.texts(*_TAGS["published"]))
+    modified = (data.values(thing, "dateModified"), tags.texts(*_TAGS["modified"]))
     return Byline(
-        _join(authors), published or near.published, modified or near.modified
+        published=_first_date(chain.from_iterable(published)),
+        modified=_first_date(chain.from_iterable(modified)),
     )
 
 
@@ -424,11 +433,19 @@ def _is_person(value: object) -> bool:
     return isinstance(value, dict) and "Person" in types(value)
 
 
-def _find_stated_authors(sources: _Sources, thing: Thing, house: _House) -> list[str]:
-    """Return the authors that the data of a page states."""
+def _find_stated_authors(
+    sources: _Sources, thing: Thing, house: _House, *, is_article: bool
+) -> list[str]:
+    """Return the authors that the data of a page, or else its meta tags, state."""
     data = sources.data
     values = data.values(thing, "author", "creator")
-    return house.without(_persons(map(data.read, values)))
+    authors = house.without(_persons(map(data.read, values)))
+    if authors:
+        return authors
+    names = _TAGS["authors"]
+    if not is_article:
+        names = [name for name in names if name not in _TEMPLATE]
+    return _find_named_authors(sources.tags, house, names)
 
 
 def _find_named_authors(

@@ -447,15 +447,17 @@ class ShownAmounts:
             former = self._single(amounts, price)
             if any(_is_other(other, price, former) for other in inside):
                 return None
-            if any(_is_sentence(other.text) for other in formers):
-                return None
             if formers:
-                are_beside = all(self._is_beside(first, other) for other in formers)
-                may_be = are_beside and _are_in(currency, formers)
-                if not may_be:
-                    return None
-                return former
+                if all(self._may_be_of(first, other, currency) for other in formers):
+                    return former
+                return None
         return None
+
+    def _may_be_of(self, price: Price, former: Price, currency: str) -> bool:
+        """Return whether a crossed-out amount may be the one before a price."""
+        if _is_sentence(former.text) or not may_be_in(currency, former.text):
+            return False
+        return self._is_beside(price, former)
 
     @staticmethod
     def _single(amounts: Collection[Decimal], price: Decimal) -> Decimal | None:
@@ -532,10 +534,6 @@ def _is_sentence(text: str) -> bool:
     year.
     """
     return len(AMOUNT.sub(" ", text).split()) > _MAX_WORDS
-
-
-def _are_in(currency: str, prices: Sequence[Price]) -> bool:
-    return all(may_be_in(currency, price.text) for price in prices)
 
 
 def _is_other(shown_price: Price, price: Decimal, former: Decimal | None) -> bool:

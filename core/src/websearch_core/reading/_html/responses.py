@@ -61,7 +61,7 @@ _FRAMES = frozenset({"body", "main", "html"})
 _CONTROLS = frozenset({"button", "label", "form", "nav"})
 # characters: a page with less besides its comments is nothing but comments
 _MIN_LENGTH = 120
-_MIN_WRITTEN = 100  # characters of responses that are worth a note
+_MIN_WRITTEN = 100  # characters of responses, without forms, that are worth a note
 _LEFT_OUT = (
     "the {0} of readers are left out: find and query reach them, and {0}='keep' adds "
     "them"
@@ -151,24 +151,18 @@ def choose_responses(
         if not responses:
             continue
         rest = _drop(outline, content, responses)
+        written = _without_forms(outline, responses)
+        answers = _without_controls(outline, written)
         if rest is None:
             notes.append(f"the page has only {name}: they were kept")
-        elif name in beside and _has_text(outline, responses):
+        elif name in beside and outline.length(answers) >= _MIN_WRITTEN:
             notes.append(_LEFT_OUT.format(name))
-        written = _without_forms(outline, responses)
         if name in beside:
-            answers = _without_controls(outline, written)
             readable = readable - written | answers
         else:
             readable = _drop(outline, readable, written) or readable
         content = rest or content
     return Choice(content, readable, tuple(notes))
-
-
-def _has_text(outline: TextBlocks, responses: Blocks) -> bool:
-    """Return whether responses are more than a heading and a form."""
-    written = _without_controls(outline, _without_forms(outline, responses))
-    return outline.length(written) >= _MIN_WRITTEN
 
 
 def _is_review(facts: Metadata) -> bool:

@@ -64,9 +64,7 @@ def write_rest(
     """
     if len(content) == len(outline.block_texts) and not outline.choices:
         return ""
-    if not linked:
-        readable = {block for block in readable if not outline.block_linked[block]}
-    beside = _find_beside(outline, readable - content)
+    beside = _find_beside(outline, readable - content, linked=linked)
     beside |= content & outline.choices.keys()
     if not beside:
         return ""  # the names around a text are not worth showing without it
@@ -145,20 +143,20 @@ def _without_empty_sections(passages: list[str]) -> list[str]:
     return filled[::-1]
 
 
-def _find_beside(outline: TextBlocks, others: Blocks) -> Blocks:
+def _find_beside(outline: TextBlocks, others: Blocks, *, linked: bool) -> Blocks:
     """Return those of *others* that are no part of a menu, a button, or what belongs to
-    no page.
+    no page; unless *linked*, none with a link.
     """
     foreign = outline.blocks_in(outline.marked(_find_marks(outline)))
     navigation = outline.holders(_find_navigation(outline))
     beside = others.difference(foreign, *_find_menus(outline))
     for block in [*beside]:
         element = outline.block_elements[block]
-        may_stay = True
+        may_stay = linked or not outline.block_linked[block]
         if navigation[element] or outline.around[element] & TELLING_TAGS["nav"]:
-            may_stay = _is_fact(outline, block)
+            may_stay = may_stay and _is_fact(outline, block)
         elif outline.names[element] == "button":
-            may_stay = _DIGIT.search(outline.block_texts[block]) is not None
+            may_stay = may_stay and bool(_DIGIT.search(outline.block_texts[block]))
         if not may_stay:
             beside.remove(block)
     return beside

@@ -89,6 +89,16 @@ class TextBlocks:
                 element = self.parents[element]
         return around
 
+    def above(self, element: int, levels: int) -> Iterator[int]:
+        """Yield an element and those around it, the nearest ones, but not the body: at
+        most so many.
+        """
+        for _ in range(levels):
+            if element <= 0:
+                return
+            yield element
+            element = self.parents[element]
+
     @cached_property
     def block_names(self) -> list[str]:
         """The name of the element of each block."""

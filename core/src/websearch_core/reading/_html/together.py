@@ -441,11 +441,7 @@ def _find_parts(outline: TextBlocks, content: Blocks) -> dict[int, Blocks]:
     """Return the divisions of the page with the kept blocks in them."""
     parts: defaultdict[int, Blocks] = defaultdict(set)
     for block in content:
-        around = outline.block_elements[block]
-        for _ in range(_MAX_LEVELS):
+        for around in outline.above(outline.block_elements[block], _MAX_LEVELS):
             if outline.names[around] in _DIVISIONS:
                 parts[around].add(block)
-            around = outline.parents[around]
-            if around <= 0:
-                break
     return parts

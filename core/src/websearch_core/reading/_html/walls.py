@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import TYPE_CHECKING
 
-from .jsonld import Thing, types
+from .jsonld import JsonLd, Thing, types
 from .metadata import Metadata
 from .nodes import has_text
 from .phrases import PHRASES
@@ -98,9 +98,7 @@ def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
         if facts.tier not in _PAID_TIERS:
             return None
         return NOT_FREE
-    things = (*closed, *facts.linked.things)
-    parts = chain.from_iterable(map(_parts, things))
-    selectors = _selectors(parts)
+    selectors = _selectors(facts.linked, (*closed, *facts.linked.things))
     elements = [*chain.from_iterable(map(document.css, selectors))]
     if elements and not has_text(elements, _MIN_LENGTH):
         return NOT_SENT
@@ -109,7 +107,7 @@ def find_wall(document: LexborHTMLParser, facts: Metadata) -> str | None:
 
 def drop_offer(outline: TextBlocks, content: Blocks, facts: Metadata) -> Blocks:
     """Leave out what stands where the text for subscribers would: an offer."""
-    selectors = _selectors(chain.from_iterable(map(_parts, facts.linked.things)))
+    selectors = _selectors(facts.linked, facts.linked.things)
     names = {selector[1:] for selector in selectors}
     marks = {mark for mark in set(outline.marks) if not names.isdisjoint(mark.split())}
     offers = outline.blocks_in({*outline.marked(marks)} - {0})
@@ -128,35 +126,17 @@ def _statements(facts: Metadata) -> Iterator[Thing]:
         yield stating[0]
 
 
-def _parts(thing: Thing) -> Iterator[Thing]:
-    """Yield a thing and its parts, of those with a selector that are not free."""
-    parts = thing.get("hasPart")
-    if not isinstance(parts, list):
-        parts = [parts]
-    for part in [thing, *parts]:
-        if not isinstance(part, dict) or "cssSelector" not in part:
-            continue
-        if _is_false(part.get("isAccessibleForFree")):
-            yield part
-
-
-def _selectors(parts: Iterable[Thing]) -> list[str]:
-    """Return the selectors of single classes and ids, the only ones that a page has to
-    use.
+def _selectors(data: JsonLd, things: Iterable[Thing]) -> list[str]:
+    """Return the selectors of what things say is not free: those of single classes and
+    ids, the only ones that a page has to use.
     """
-    selectors: dict[str, None] = {}
-    for part in parts:
-        lists = part["cssSelector"]
-        if not isinstance(lists, list):
-            lists = [lists]
-        for text in lists:
-            if not isinstance(text, str):
-                continue
-            for written in text.split(","):
-                simple = _SELECTOR.fullmatch(written)
-                if simple:
-                    selectors[simple[1]] = None
-    return list(selectors)[:_MAX_SELECTORS]
+    lists = [(thing, *data.inner(thing, "hasPart")) for thing in things]
+    parts = chain.from_iterable(lists)
+    closed = [part for part in parts if _is_false(part.get("isAccessibleForFree"))]
+    texts = chain.from_iterable(data.values(part, "cssSelector") for part in closed)
+    written = ",".join(text for text in texts if isinstance(text, str)).split(",")
+    simple = filter(None, map(_SELECTOR.fullmatch, written))
+    return list(dict.fromkeys(selector[1] for selector in simple))[:_MAX_SELECTORS]
 
 
 def _is_false(value: object) -> bool:
