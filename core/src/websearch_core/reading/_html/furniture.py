@@ -8,13 +8,11 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from itertools import pairwise, takewhile
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from .._element import HEADINGS
 from .icons import says_state
-
-if TYPE_CHECKING:
-    from .text_blocks import Blocks, TextBlocks
+from .text_blocks import Blocks, TextBlocks
 
 _MAX_LENGTH = 30  # characters of a link that stands beside each heading
 _BRACKETS = re.compile(r"[\[\](){}|·\s]*")

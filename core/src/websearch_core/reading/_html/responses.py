@@ -11,16 +11,14 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from ..._text.vocabulary import Kind, Responses
 from .._element import Attributes
 from .jsonld import types
+from .metadata import Metadata
 from .phrases import COMMENTS, PHRASES, REVIEWS
-
-if TYPE_CHECKING:
-    from .metadata import Metadata
-    from .text_blocks import Blocks, TextBlocks
+from .text_blocks import Blocks, TextBlocks
 
 _MAX_HEADING_LENGTH = 60  # characters
 _COUNT = r"[\s(\[:]*+(?:\d[\d.,\s]*+k?)?[\s)\]]*+"

@@ -9,12 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from itertools import compress, count, groupby, islice
-from typing import TYPE_CHECKING
 
-from .text_blocks import TELLING_TAGS
-
-if TYPE_CHECKING:
-    from .text_blocks import Blocks, TextBlocks
+from .text_blocks import TELLING_TAGS, Blocks, TextBlocks
 
 # characters of a passage, a long block counted as `_MAX_CONTEXT`; or it is a single
 # block

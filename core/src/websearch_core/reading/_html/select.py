@@ -4,12 +4,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from itertools import accumulate, cycle, groupby, islice
-from typing import TYPE_CHECKING
 
 from .features import BlockFeatures, count_words
 from .furniture import drop_fields
+from .metadata import Metadata
 from .model import ContentModel, load_model
 from .stated import keep_stated
+from .text_blocks import Blocks, TextBlocks
 from .together import (
     drop_actions,
     drop_copies,
@@ -23,10 +24,6 @@ from .together import (
     whole_panels,
     whole_rows,
 )
-
-if TYPE_CHECKING:
-    from .metadata import Metadata
-    from .text_blocks import Blocks, TextBlocks
 
 _NEIGHBOURS = 0.25  # weight of the blocks before and after a block in its probability
 _ALIKE = 0.5  # weight of the blocks that look like it

@@ -9,17 +9,14 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..._text.markup import strip_markup
 from ..._text.terms import fold
 from .._element import HEADINGS
 from .jsonld import TYPES, Thing, types
-from .text_blocks import TELLING_TAGS
-
-if TYPE_CHECKING:
-    from .metadata import Metadata
-    from .text_blocks import Blocks, TextBlocks
+from .metadata import Metadata
+from .text_blocks import TELLING_TAGS, Blocks, TextBlocks
 
 # Where things of a type say what a reader came for.
 _RECIPE = ("recipeIngredient", "ingredients", "recipeInstructions", "step", "steps")

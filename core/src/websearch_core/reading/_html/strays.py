@@ -6,12 +6,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
+from .text_blocks import Blocks, TextBlocks
 from .titles import agree, ends_with
-
-if TYPE_CHECKING:
-    from .text_blocks import Blocks, TextBlocks
 
 _MIN_LENGTH = 600  # characters of an article
 _ADDRESSES = frozenset(

@@ -8,10 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .text_blocks import TextBlocks
+from .text_blocks import TextBlocks
 
 PLACE = re.compile(r"\{\{[^{}]{0,200}\}\}")  # as in Vue, Angular and Handlebars
 # Attributes by which templates say what scripts are to do: ``v-for``, ``ng-repeat``,

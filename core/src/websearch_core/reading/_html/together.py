@@ -8,12 +8,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import chain, compress, count
 from operator import gt
-from typing import TYPE_CHECKING
 
 from .hidden import near
-
-if TYPE_CHECKING:
-    from .text_blocks import Blocks, Control, TextBlocks
+from .text_blocks import Blocks, Control, TextBlocks
 
 _LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
