@@ -326,6 +326,8 @@ class _LineReader:
 
     def __init__(self, headline: LexborNode, byline: Byline) -> None:
         self._headline = headline
+        # the elements around it
+        self._around = {above.mem_id for above in enclosing(headline, _MAX_LEVELS)}
         self._title = line_of(headline)
         self._byline = byline
         self._before = ""  # the end of the text before the node
@@ -420,7 +422,7 @@ class _LineReader:
 
     def _is_apart(self, element: LexborNode) -> bool:
         """Return whether an element does not contain the headline of the page."""
-        return not _contains(element, self._headline)
+        return element.mem_id not in self._around
 
     def _read_author(self, node: LexborNode) -> None:
         if self._byline.author:
@@ -452,11 +454,6 @@ class _LineReader:
         """
         around = enclosing(node.parent, _LEVELS_OF_CARDS)
         return any(map(_is_card, takewhile(self._is_apart, around)))
-
-
-def _contains(element: LexborNode, inner: LexborNode) -> bool:
-    goal = element.mem_id
-    return any(above.mem_id == goal for above in enclosing(inner, _MAX_LEVELS))
 
 
 def _signature_of(node: LexborNode) -> str:
@@ -582,12 +579,17 @@ def _date_in(node: LexborNode) -> datetime | None:
     return date or find_date(line_of(node)[:_MAX_LINE_LENGTH])
 
 
-def _alike_beside(element: LexborNode) -> Iterator[LexborNode]:
-    """Yield the elements right after and before another that have its form."""
+def _beside(element: LexborNode) -> Iterator[LexborNode]:
+    """Yield the elements right after and before another."""
     for after in (True, False):
         other = element_beside(element, after=after)
-        if other is not None and _look(other) == _look(element):
+        if other is not None:
             yield other
+
+
+def _alike_beside(element: LexborNode) -> Iterator[LexborNode]:
+    """Yield those of these elements that have its form."""
+    return (other for other in _beside(element) if _look(other) == _look(element))
 
 
 def _is_value(node: LexborNode) -> bool:
@@ -603,16 +605,9 @@ def _is_value(node: LexborNode) -> bool:
         return False
     if node.tag in _CELLS:
         return True
-    row = node.parent
-    for other in (
-        element_beside(row, after=False),
-        element_beside(row, after=True),
-    ):
-        if other is not None and other.tag == row.tag:
-            first = first_element(other)
-            if first is not None and _look(first) == _look(label):
-                return True
-    return False
+    rows = [row for row in _beside(node.parent) if row.tag == node.parent.tag]
+    firsts = [first_element(row) for row in rows]
+    return any(_look(first) == _look(label) for first in firsts if first is not None)
 
 
 def _is_in_data(cell: LexborNode) -> bool:
@@ -653,9 +648,8 @@ def _leads_on(heading: LexborNode, title: str) -> bool:
 def _find_top(headline: LexborNode) -> LexborNode:
     """Return the part of a page that a headline and what is near it are in."""
     top = headline
-    for _ in range(_ABOVE):
-        above = top.parent
-        if above is None or above.tag in {"body", "html", "main", None}:
+    for above in enclosing(headline.parent, _ABOVE):
+        if above.tag in {"html", "main", None}:
             break
         top = above
     return top

@@ -158,7 +158,8 @@ def parse_jsonld(scripts: Iterable[LexborNode]) -> JsonLd:
     """Parse the JSON-LD in *scripts*. Invalid JSON is ignored."""
     things: list[Thing] = []
     named: dict[str, Thing] = {}
-    for is_outermost, thing in _objects(scripts):
+    objects = chain.from_iterable(map(_objects_of, _documents(scripts)))
+    for is_outermost, thing in islice(objects, _MAX_OBJECTS):
         reference = thing.get("@id")
         if isinstance(reference, str):
             former = named.get(reference, _REFERENCE)
@@ -201,15 +202,6 @@ def _full_name(thing: Thing) -> str:
     return " ".join(name for name in names if isinstance(name, str))
 
 
-def _objects(scripts: Iterable[LexborNode]) -> Iterator[tuple[bool, Thing]]:
-    """Yield every object of the JSON-LD, outer before inner, with True if it is an
-    outermost one.
-    """
-    documents = _documents(scripts)
-    objects = chain.from_iterable(map(_objects_of, documents))
-    yield from islice(objects, _MAX_OBJECTS)
-
-
 def _documents(scripts: Iterable[LexborNode]) -> Iterator[Any]:
     """Yield the JSON in *scripts*."""
     room = _MAX_SOURCE
@@ -235,6 +227,9 @@ def _decode(source: str) -> Any:
 
 
 def _objects_of(document: Any) -> Iterator[tuple[bool, Thing]]:
+    """Yield every object of the JSON-LD, outer before inner, with True if it is an
+    outermost one.
+    """
     waiting = [(True, document)]
     for is_outermost, thing in waiting:  # grows during the loop
         if isinstance(thing, list):

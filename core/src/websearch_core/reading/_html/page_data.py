@@ -562,12 +562,13 @@ def _sort_from_title(
     prices: Sequence[Price], blocks: TextBlocks, title: str
 ) -> list[Price]:
     """Return *prices* with those after the title first: others are of other things."""
-    start = 0
-    if title:
-        for block, written in enumerate(blocks.block_texts):
-            if written.startswith(title[:_MAX_TITLE_BEGIN]):
-                start = block
-                break
+    begin = title[:_MAX_TITLE_BEGIN]
+    blocks_from_title = (
+        block
+        for block, written in enumerate(blocks.block_texts)
+        if written.startswith(begin)
+    )
+    start = next(blocks_from_title, 0)
     return sorted(prices, key=lambda price: blocks.run_blocks[price.begin] < start)
 
 

@@ -67,6 +67,7 @@ def write_rest(
     telling = beside.union(
         block for block in content if len(outline.block_texts[block]) <= _MAX_CONTEXT
     )
+    sections = {block for block in content if outline.block_names[block] in _LEVELS}
     raised = _count_raised(outline)
     rows = outline.inside("tr")
     passages: dict[str, None] = {}
@@ -79,7 +80,7 @@ def write_rest(
             _drop_last_headings(passages)
         if not beside.isdisjoint(passage):
             passage = [block for block in passage if block in telling]
-        elif len(passage) > 1 or not _is_section(outline, content, passage[0]):
+        elif len(passage) > 1 or passage[0] not in sections:
             continue
         lines = _lines(outline, passage, raised, rows)
         passages["\n".join(lines)] = None
@@ -111,11 +112,6 @@ def _count_raised(outline: TextBlocks) -> int:
     ]
     levels = [int(name[1]) for name in footer if name in _LEVELS]
     return max(0, min(levels, default=0) - 2)
-
-
-def _is_section(outline: TextBlocks, content: Blocks, block: int) -> bool:
-    """Return whether a block is a heading of the content."""
-    return block in content and outline.block_names[block] in _LEVELS
 
 
 def _without_empty_sections(passages: list[str]) -> list[str]:

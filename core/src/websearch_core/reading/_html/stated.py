@@ -7,7 +7,7 @@ is content, however short or far from the rest.
 
 from __future__ import annotations
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from itertools import islice
 from typing import Any
 
@@ -133,21 +133,17 @@ def _read_things(facts: Metadata) -> Iterator[str]:
 
 
 def _read_texts(facts: Metadata, value: Any, depth: int = 0) -> Iterator[str]:
-    """Yield the texts in a value, the lines of each apart."""
+    """Yield the texts in a value, without markup, as wholes and by their lines."""
     if not isinstance(value, dict):
-        yield from _split(facts.linked.take(value))
+        whole = strip_markup(facts.linked.take(value))
+        yield whole
+        yield from whole.splitlines()
         return
     if depth > _MAX_DEPTH:
         return
     for name in _INNER:
         for inner in facts.linked.values(value, name):
             yield from _read_texts(facts, inner, depth + 1)
-
-
-def _split(text: str) -> Sequence[str]:
-    """Return a text without its markup, as a whole and by its lines."""
-    whole = strip_markup(text)
-    return [whole, *whole.splitlines()]
 
 
 def _plain(text: str) -> str:

@@ -108,17 +108,11 @@ def _find_articles(outline: TextBlocks) -> set[int]:
     their type, or their class.
     """
     articles = set(outline.named({"article"}))
-    for address in _ADDRESSES & outline.attribute_names:
-        articles.update(
-            element
-            for element in outline.described
-            if address in outline.attributes[element]
-        )
-    if "itemtype" in outline.attribute_names:
-        for element in outline.described:
-            written = outline.attributes[element].get("itemtype") or ""
-            if written.endswith("Article"):
-                articles.add(element)
+    for element in outline.described:
+        attributes = outline.attributes[element]
+        kind = attributes.get("itemtype") or ""
+        if kind.endswith("Article") or not _ADDRESSES.isdisjoint(attributes):
+            articles.add(element)
     if outline.names.count("h1") > 1:
         posts = outline.find_marks(_POST, ("post", "article", "entry", "story"))
         articles.update(outline.marked(posts))
