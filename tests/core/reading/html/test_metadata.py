@@ -1544,3 +1544,75 @@ def test_the_name_of_the_site_as_the_only_h1_is_no_part_of_the_title():
     body = f"<h1>Tide Watchers</h1><h2>Kelp grows back</h2>{PROSE}"
 
     assert read(head, body).title == "Kelp grows back"
+
+
+@pytest.mark.parametrize("label", ["By", "Written by", "Author:"])
+def test_a_label_right_before_a_name_is_no_part_of_it(label: str) -> None:
+    line = f"<p class=byline><span>{label}</span><a href=/ada>Ada Lovelace</a></p>"
+
+    assert read(body=f"<h1>Kelp forests</h1>{line}{PROSE}").author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize(
+    "credit",
+    [
+        "<footer><p itemscope>Site by <b itemprop=creator>Tidal Ink</b></p></footer>",
+        "<div itemtype=/Product><p>Question of <b itemprop=author>Tidal Ink</b></p></div>",
+        "<ul class=product-reviews><li><b itemprop=author>Tidal Ink</b></li></ul>",
+    ],
+)
+def test_who_made_the_site_or_asks_about_a_product_is_not_the_author(
+    credit: str,
+) -> None:
+    page = read(meta(og__type="article"), f"<h1>Kelp forests</h1>{PROSE}{credit}")
+
+    assert page.author is None
+
+
+def test_the_footer_of_an_article_may_say_who_wrote_it() -> None:
+    footer = "<footer>By <b itemprop=author>Ada Lovelace</b></footer>"
+    page = read(body=f"<article><h1>Kelp forests</h1>{PROSE}{footer}</article>")
+
+    assert page.author == "Ada Lovelace"
+
+
+@pytest.mark.parametrize("plus", ["+", "&#x2B;", "&#43;", "&plus;"])
+def test_json_ld_is_read_however_its_type_is_written(plus: str) -> None:
+    script = f"<script type='application/ld{plus}json'>{json.dumps(ARTICLE)}</script>"
+
+    assert read(script).author == "Ada"
+
+
+@pytest.mark.parametrize("count", [1, 2, 8])
+def test_questions_at_the_end_of_a_page_are_not_what_it_is_about(count: int) -> None:
+    faq = {"@type": ["WebPage", "FAQPage"], "datePublished": "2026-05-04", "url": URL}
+    questions = [
+        {"@type": "Question", "name": "What are kelp forests?", "url": f"{URL}#faq-{n}"}
+        for n in range(count)
+    ]
+    page = read("<title>Kelp forests</title>" + linked({"@graph": [faq, *questions]}))
+
+    assert page.kind != "forum"
+    assert page.published == DAY
+    assert page.data is None or page.data.kind != "question"
+
+
+@pytest.mark.parametrize("name", ["published_at", "published_time", "publishedDate"])
+def test_more_names_of_the_day_of_a_page_are_known(name: str) -> None:
+    assert read(meta(**{name: "2026-05-04"})).published == DAY
+
+
+@pytest.mark.parametrize(
+    "marks", ["liste-avis", "bloc_des_avis", "avis-clients", "section-avis-client"]
+)
+def test_reviews_in_french_do_not_date_the_page(marks: str) -> None:
+    review = f"<div class={marks}><p>Publié le 4 mai 2020</p><p>Parfait</p></div>"
+
+    assert read(body=f"<h1>Kelp</h1>{review}{PROSE}").published is None
+
+
+@pytest.mark.parametrize("marks", ["avis", "avis-logo", "liste"])
+def test_a_word_that_may_mean_more_is_no_class_of_reviews(marks: str) -> None:
+    line = f"<div class={marks}><p>Publié le 4 mai 2020</p></div>"
+
+    assert read(body=f"<h1>Kelp</h1>{line}{PROSE}").published is not None

@@ -865,3 +865,25 @@ def test_stars_and_badges_are_no_names(name):
     markup = f"<title>Lamps</title><main><h1>Lamps</h1>{TEXT}<ul>{cards}</ul></main>"
 
     assert read_html(markup.encode(), URL).data is None
+
+
+@pytest.mark.parametrize("kind", ["ItemList", "OfferCatalog"])
+@pytest.mark.parametrize("is_wrapped", [True, False])
+def test_the_menu_of_a_site_is_no_list(kind, is_wrapped):
+    links = [
+        {"@type": "SiteNavigationElement", "name": f"Room {n}", "url": f"/rooms/{n}"}
+        for n in range(8)
+    ]
+    if is_wrapped:
+        links = [{"@type": "ListItem", "item": link} for link in links]
+    page = read({"@type": kind, "itemListElement": links})
+
+    assert page.data is None or page.data.kind is None
+
+
+@pytest.mark.parametrize("kind", ["NewsArticle", "BlogPosting", "Article"])
+def test_an_article_is_not_about_the_product_that_it_offers(kind):
+    article = {"@type": kind, "headline": "Brass lamp", "url": URL}
+    page = read([article, product(name="Brass lamp shade")], "<p>$48.99</p>")
+
+    assert page.data is None or page.data.price is None

@@ -87,7 +87,7 @@ _HEADINGS = frozenset({"h2", "h3", "h4"})
 _CELLS = frozenset({"td", "th"})
 # Inside these, authors and dates are not those of the page.
 _OTHERS = re.compile(
-    r"comment|review|answer|hasPart|itemListElement|related", re.IGNORECASE
+    r"comment|review|answer|product|hasPart|itemListElement|related", re.IGNORECASE
 )
 _RELATED = re.compile(
     r"(?<![a-z])(?:related|recommend(?:ed|ations?)|similar|read-?next|see-?also)(?![a-z])"
@@ -304,12 +304,14 @@ def _value(node: LexborNode) -> str:
 
 
 def _is_of_other_page(node: LexborNode) -> bool:
+    tags: set[str | None] = set()
     for element in enclosing(node.parent, _MAX_LEVELS):
         attributes = element.attributes
         marks = f"{attributes.get('itemprop')} {attributes.get('itemtype')}"
-        if _OTHERS.search(marks):
+        if _OTHERS.search(marks) or _is_beside_page(element):
             return True
-    return False
+        tags.add(element.tag)
+    return "footer" in tags and "article" not in tags  # who made the site
 
 
 def enclosing(node: LexborNode | None, maximum: int) -> Iterator[LexborNode]:
@@ -466,6 +468,7 @@ def _signature_of(node: LexborNode) -> str:
         line = " ".join(part.split())
         if _LABEL.fullmatch(line):  # what comes before is a section
             names = ""
+            part = f"{line} "
         elif _ends_names(names, part, line):
             break
         if _is_beside_names(line):

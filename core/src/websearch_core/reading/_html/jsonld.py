@@ -131,7 +131,10 @@ class JsonLd:
         """Return the thing that the page at *url* is about; an empty one if there is
         none, or too many of one kind.
         """
-        for kinds in (TYPES["works"], TYPES["pages"]):
+        works = TYPES["works"]
+        if any("FAQPage" in types(thing) for thing in self.things):
+            works -= {"Question"}  # each is a part of it
+        for kinds in (works, TYPES["pages"]):
             alike = [thing for thing in self.things if kinds & types(thing)]
             here = next((thing for thing in alike if is_at(thing, url)), None)
             if here is not None:

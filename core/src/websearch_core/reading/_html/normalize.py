@@ -16,6 +16,7 @@ elements:
 
 from __future__ import annotations
 import re
+from html import unescape
 from typing import NamedTuple
 
 from .._charset import trim_partial
@@ -207,7 +208,7 @@ class _Writer:
         if name in _SEEN:
             text = self.html[begin : min(end, begin + _MAX_SIZE)]
             self.source += text.replace(b"<", b"&lt;")
-        elif name == b"script" and b"ld+json" in written:
+        elif name == b"script" and "ld+json" in unescape(written.decode("latin-1")):
             self.source += self._data(begin, end)
         return end
 

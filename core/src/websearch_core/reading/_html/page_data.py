@@ -105,7 +105,7 @@ def _find_data(
     question = _find_question(linked, subjects)
     if question is not None:
         return question, []
-    things = _find_things(facts, subjects)
+    things = _find_things(facts, kind, subjects)
     if things:
         return _read_thing(facts, things, Elements(blocks))
     return _find_list(facts, kind, blocks), []
@@ -156,9 +156,13 @@ def _have_names(items: Sequence[Item]) -> bool:
     return len(names) >= _MIN_NAMES_SHARE * len(items)
 
 
-def _find_things(facts: Metadata, subjects: Sequence[Thing]) -> list[Thing]:
+def _find_things(
+    facts: Metadata, kind: Kind | None, subjects: Sequence[Thing]
+) -> list[Thing]:
     """Return the statements about the product or the event that the page is about."""
-    products = _find_products(facts)
+    products: list[Thing] = []
+    if kind != "article":  # which is not about what it offers
+        products = _find_products(facts)
     priced = [thing for thing in products if read_offer(facts.linked, thing).prices]
     offered = [thing for thing in products if "offers" in thing]
     events = [thing for thing in subjects if _is_event(thing)]
@@ -643,7 +647,7 @@ def _read_list(
             continue
         listed = read_item(data, element)
         name = inert(listed.name, NAME_LENGTH)
-        if not name:
+        if not name or "SiteNavigationElement" in types(listed.thing):
             continue
         offer = read_offer(data, listed.thing)
         written = None
