@@ -146,7 +146,7 @@ class _Finder:
             yield from ((element, panel) for panel in panels)
             if not panels and "aria-expanded" in attributes:
                 yield from self._beside(element)
-        for summary in outline.named({"summary"}):
+        for summary in outline.named("summary"):
             panel = self._next(summary)
             if panel:
                 yield summary, panel
@@ -202,7 +202,7 @@ class _Finder:
         if "for" not in outline.attribute_names:
             return
         groups: defaultdict[str, list[int]] = defaultdict(list)  # labels, by name
-        for element in outline.named({"label"}):
+        for element in outline.named("label"):
             target = outline.attributes[element].get("for") or ""
             radio = self._places.get(target, 0)
             choice = outline.attributes[radio]
@@ -245,7 +245,7 @@ class _Finder:
         """Return the links to parts of the page, by what has them alone or as items."""
         outline = self._outline
         menus: defaultdict[int, list[int]] = defaultdict(list)
-        for link in outline.named({"a"}):
+        for link in outline.named("a"):
             if (outline.attributes[link].get("href") or "#")[0] != "#":
                 continue
             item = outline.parents[link]
@@ -276,7 +276,7 @@ class _Finder:
         elements that are alike, too.
         """
         outline = self._outline
-        buttons = {*outline.named({"button"}), *self._by_role["button"]}
+        buttons = {*outline.named("button"), *self._by_role["button"]}
         if len(buttons) < _MIN_TABS:
             return
         forms: defaultdict[tuple[str, ...], list[tuple[int, int]]] = defaultdict(list)

@@ -355,7 +355,7 @@ def drop_fields(outline: TextBlocks, content: Blocks) -> Blocks:
     if "form" not in outline.names:
         return content
     forms = outline.inside("form")
-    if not any(map(forms.__getitem__, outline.named({"label"}))):
+    if not any(map(forms.__getitem__, outline.named("label"))):
         return content
     holders = outline.inside("label")
     labels = _find_field_labels(outline, forms, holders)
@@ -371,10 +371,10 @@ def _find_field_labels(
     fields = map(outline.attributes.__getitem__, outline.described)
     boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
     labels: dict[int, str] = {}
-    for label in outline.named({"label"}):
+    for label in outline.named("label"):
         if forms[label]:
             labels[label] = outline.attributes[label].get("for") or ""
-    for field in outline.named({"input"}):
+    for field in outline.named("input"):
         if outline.attributes[field].get("type") in _BOXES:
             labels.pop(holders[field], None)
     return {label: field for label, field in labels.items() if field not in boxes}

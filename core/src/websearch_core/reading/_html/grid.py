@@ -242,7 +242,7 @@ def _find_cards(
 
 def _find_linked(blocks: TextBlocks, elements: Iterable[int]) -> set[int]:
     """Return those of *elements* that are or hold a link."""
-    anchors = blocks.named({"a"})
+    anchors = blocks.named("a")
     links = [element for element in anchors if blocks.attributes[element].get("href")]
     links.append(len(blocks.names))
     return {

@@ -273,7 +273,7 @@ def _find_labels(outline: TextBlocks) -> dict[int, str]:
 
 def _find_signs(outline: TextBlocks) -> dict[int, str]:
     """Return the signs that classes of icons and items name, if the page has both."""
-    maybe = [*outline.named(_MARKED)]
+    maybe = outline.named(*_MARKED)
     signs = _read_signs({outline.marks[element] for element in maybe})
     if not _BOTH.issubset(signs.values()):
         return {}

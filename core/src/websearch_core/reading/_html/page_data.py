@@ -683,7 +683,7 @@ def _find_next(facts: Metadata, blocks: TextBlocks) -> str | None:
     url = absolute(facts.next_url, facts.base)
     if url:
         return url
-    anchors = map(blocks.attributes.__getitem__, blocks.named({"a"}))
+    anchors = map(blocks.attributes.__getitem__, blocks.named("a"))
     links = [attributes for attributes in anchors if _leads_on(attributes)]
     # The arrow of a slider may say "next", too, but not rel=next.
     links.sort(key=lambda attributes: attributes.get("rel") != "next")

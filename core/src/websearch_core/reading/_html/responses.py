@@ -190,9 +190,9 @@ def _find(outline: TextBlocks, form: _Form) -> Blocks:
             for element in outline.described
             if _states(outline.attributes[element], form)
         )
-    pages = outline.around_all(outline.named({"h1"}))  # what is around a headline
+    pages = outline.around_all(outline.named("h1"))  # what is around a headline
     parts = {element for element in begun if not pages[element]}
-    parts -= {*outline.named(_FRAMES)}
+    parts -= {*outline.named(*_FRAMES)}
     below = _find_below_headings(outline, form.heading)
     return outline.blocks_in(parts).union(below)
 

@@ -189,8 +189,8 @@ def _find_navigation(outline: TextBlocks) -> Iterator[int]:
             marks[mark] = match[1] is not None
     if not marks:
         return
-    around_heads = outline.around_all(outline.named({"th"}))
-    around_headings = outline.around_all(outline.named(_LEVELS))
+    around_heads = outline.around_all(outline.named("th"))
+    around_headings = outline.around_all(outline.named(*_LEVELS))
     for element in outline.marked(marks.keys()):
         is_list = marks[outline.marks[element]] and around_headings[element]
         if not is_list and not around_heads[element]:

@@ -107,7 +107,7 @@ def _find_articles(outline: TextBlocks) -> set[int]:
     """Return the elements that are articles by their name, an address of their own,
     their type, or their class.
     """
-    articles = set(outline.named({"article"}))
+    articles = set(outline.named("article"))
     for element in outline.described:
         attributes = outline.attributes[element]
         kind = attributes.get("itemtype") or ""

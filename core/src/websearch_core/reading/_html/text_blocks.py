@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 import re
-from collections import Counter
-from collections.abc import Collection, Container, Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from copy import copy
 from functools import cached_property
-from itertools import compress, count
+from itertools import chain, compress, count
 from typing import NamedTuple, TypeVar
 
 from .._element import Attributes
@@ -137,8 +137,9 @@ class TextBlocks:
         body, if there is none.
         """
         holders = [0] * len(self.names)
+        ends = self.ends
         for element in sorted(some):  # those inside others come after them
-            end = self.ends[element]
+            end = ends[element]
             holders[element:end] = [element] * (end - element)
         return holders
 
@@ -147,7 +148,7 @@ class TextBlocks:
         is in; 0 if there is none.
         """
         if names not in self._inside:
-            self._inside[names] = self.holders(self.named(frozenset(names)))
+            self._inside[names] = self.holders(self.named(*names))
         return self._inside[names]
 
     def runs_in(self, some: Collection[int]) -> dict[int, list[int]]:
@@ -161,12 +162,22 @@ class TextBlocks:
             runs[inside[run]].append(run)
         return runs
 
-    def named(self, names: Container[str]) -> Iterator[int]:
-        """Yield the elements with one of *names*."""
-        return compress(count(), map(names.__contains__, self.names))
+    @cached_property
+    def _by_name(self) -> defaultdict[str, list[int]]:
+        """The elements of each name, as a page is asked for many names."""
+        by_name: defaultdict[str, list[int]] = defaultdict(list)
+        for element, name in enumerate(self.names):
+            by_name[name].append(element)
+        return by_name
 
-    def marked(self, marks: Container[str]) -> Iterator[int]:
+    def named(self, *names: str) -> list[int]:
+        """Return the elements with one of *names*."""
+        return sorted(chain.from_iterable(map(self._by_name.__getitem__, names)))
+
+    def marked(self, marks: Collection[str]) -> Iterator[int]:
         """Yield the elements with one of *marks*."""
+        if not marks:
+            return iter(())
         return compress(count(), map(marks.__contains__, self.marks))
 
     @cached_property
@@ -206,16 +217,16 @@ class TextBlocks:
         lower_marks, together = self._lower_marks
         marks: set[str] = set()
         for hint in hints:
-            if hint not in together:
-                continue
-            for mark, lower in lower_marks.items():
-                if hint in lower and pattern.search(lower):
-                    marks.add(mark)
+            if hint in together:
+                hinted = [mark for mark, lower in lower_marks.items() if hint in lower]
+                marks.update(
+                    mark for mark in hinted if pattern.search(lower_marks[mark])
+                )
         return marks
 
     def links(self) -> Iterator[str]:
         """Yield the targets of the links, as written in the page."""
-        for attributes in compress(self.attributes, map("a".__eq__, self.names)):
-            href = attributes.get("href")
+        for link in self.named("a"):
+            href = self.attributes[link].get("href")
             if href:
                 yield href
