@@ -392,7 +392,7 @@ def _in_order(
         since.append(distance)
     yield "since heading", since
     if headline >= 0:
-        yield "after headline", range(-headline, count - headline)
+        yield "after headline", [*map(float, range(-headline, count - headline))]
     else:
         yield "after headline", [_FAR] * count
     yield "length", lengths
