@@ -10,9 +10,10 @@ punctuation were tried, and added nothing.
 from __future__ import annotations
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, compress, islice
+from itertools import accumulate, compress, islice, repeat
+from operator import itemgetter, truediv
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -139,7 +140,7 @@ class BlockFeatures:
         yield "letters", [*tree.letters, MISSING]
         yield "blocks", [*tree.blocks, MISSING]
         yield "letters per block", _ratios(tree.letters, tree.blocks)
-        yield "share of the page", [*(part / total for part in tree.letters), MISSING]
+        yield "share of the page", _ratios(tree.letters, repeat(total))
         yield "prose", _ratios(tree.prose, tree.letters)
         yield "linked", _ratios(tree.linked, tree.letters)
         yield "link blocks", _ratios(tree.link_blocks, tree.blocks)
@@ -176,8 +177,8 @@ def _shares(words: set[str], beginnings: list[list[str]]) -> list[float]:
     return shares
 
 
-def _ratios(parts: Values, wholes: Values) -> Values:
-    return [*(part / whole for part, whole in zip(parts, wholes, strict=True)), MISSING]
+def _ratios(parts: Values, wholes: Iterable[float]) -> Values:
+    return [*map(truediv, parts, wholes), MISSING]
 
 
 class _Tree:
@@ -324,24 +325,35 @@ _HALF = ("half: levels up", "half: depth", "half: share")
 
 def _around(tree: _Tree, names: _Names) -> Iterator[tuple[str, Values]]:
     """Yield the features of where a block is and what it is part of."""
-    paths = zip(*map(names.paths.__getitem__, tree.own), strict=True)
-    yield from zip(_PATH, paths, strict=True)
-    yield from zip(_LIST, zip(*_lists(tree, names), strict=True), strict=True)
-    yield from zip(_HALF, zip(*_halves(tree, names), strict=True), strict=True)
+    yield from _columns(_PATH, tree, names.paths)
+    yield from _columns(_LIST, tree, _lists(tree, names))
+    yield from zip(_HALF, _halves(tree, names), strict=True)
     around = bytes(map(tree.around.__getitem__, tree.own))
     for name, bit in TELLING_TAGS.items():
         yield f"in {name}", around.translate(_BITS[bit])
 
 
-def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """Return for each block the features of the list of similar things that contains
+def _columns(
+    names: Iterable[str], tree: _Tree, features: Sequence[Values]
+) -> Iterator[tuple[str, Values]]:
+    """Yield the features of the element of each block, by name.
+
+    As lists: to part them with `zip` is slower, as it needs an iterator for each.
+    """
+    rows = [*map(features.__getitem__, tree.own)]
+    for place, name in enumerate(names):
+        yield name, [*map(itemgetter(place), rows)]
+
+
+def _lists(tree: _Tree, names: _Names) -> list[Values]:
+    """Return for each element the features of the list of similar things that contains
     it, if any.
     """
     letters = tree.letters
     last = tree.last
     total = letters[0]
     count = tree.blocks[0]
-    lists: list[tuple[float, ...]] = [(MISSING,) * len(_LIST)]
+    lists: list[Values] = [(MISSING,) * len(_LIST)]
     inner = zip(tree.parents, names.siblings, letters, strict=True)
     for parent, alike, length in islice(inner, 1, None):
         if alike < _MIN_ITEMS:
@@ -349,12 +361,12 @@ def _lists(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
         else:
             share = letters[parent] / total
             lists.append((alike, length, share, last[parent] / count))
-    return map(lists.__getitem__, tree.own)
+    return lists
 
 
-def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
-    """Return for each block the features of the smallest element around it with half of
-    the page's text.
+def _halves(tree: _Tree, names: _Names) -> Iterator[Values]:
+    """Yield the features of the smallest element around each block with half of the
+    page's text.
     """
     total = tree.letters[0]
     halves: list[int] = []  # around each element
@@ -367,10 +379,10 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[tuple[float, ...]]:
         else:
             halves.append(halves[parent])
             levels.append(levels[parent] + 1)
-    for element in tree.own:
-        half = halves[element]
-        share = tree.letters[half] / total
-        yield levels[element], names.paths[half][-1], share
+    yield [levels[element] for element in tree.own]
+    own = [halves[element] for element in tree.own]
+    yield [names.paths[half][-1] for half in own]
+    yield [tree.letters[half] / total for half in own]
 
 
 def _in_order(

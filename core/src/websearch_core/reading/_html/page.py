@@ -194,7 +194,12 @@ def _write(
     if links == "keep":
         targets = resolved(blocks.links(), base)
     tree = build_tree(blocks, content, linked=links != "drop")
-    return _Text(blocks, to_markdown(tree.body, targets), targets, tree.flattened)
+    markdown = to_markdown(tree.body, targets)
+    # Parents and children refer to each other: without this, only the collector of
+    # garbage frees them, which takes a few percent of the time.
+    for element in tree.elements:
+        element.parent = None
+    return _Text(blocks, markdown, targets, tree.flattened)
 
 
 def _write_data(

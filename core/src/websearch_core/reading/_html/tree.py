@@ -5,7 +5,7 @@ Its depth is bounded: each level costs the writer a copy of all the text inside.
 
 from __future__ import annotations
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import chain, compress, islice, takewhile
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -53,6 +53,7 @@ class BuiltTree(NamedTuple):
 
     body: Element
     flattened: bool
+    elements: Collection[Element]
 
 
 # Measured: one pass over the stream of a page, whose numbers are elements as they open
@@ -182,7 +183,7 @@ def build_tree(  # noqa: C901, PLR0912 - see above
     for control in outline.controls:
         if control.label in built and control.panel in built:
             _name_panel(built[control.label], built[control.panel])
-    return BuiltTree(body, flattened)
+    return BuiltTree(body, flattened, built.values())
 
 
 def _drop_head_of_code(block: Element) -> None:

@@ -196,10 +196,9 @@ def _read(attributes: Attributes) -> _Own:
 @lru_cache(maxsize=1_024)
 def _read_colour(written: str) -> Colour | None:
     """Return the colour that an attribute states."""
-    declared = next(parse_declarations(f"color:{written}"), None)
-    if declared is None:
-        return None
-    return parse_colour(declared.value)
+    for declared in parse_declarations(f"color:{written}"):
+        return parse_colour(declared.value)
+    return None
 
 
 def _read_style(style: str) -> _Own:

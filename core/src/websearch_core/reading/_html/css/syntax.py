@@ -8,6 +8,7 @@ once.
 from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 _ESCAPE = r"\\(?:[0-9a-fA-F]{1,6}+(?:\r\n|[ \t\r\n\f])?+|[^\n\r\f0-9a-fA-F])"
@@ -127,10 +128,13 @@ def _read_name(written: str) -> str:
     return name.lower()
 
 
-def parse_declarations(text: str) -> Iterator[Declaration]:
-    """Yield the declarations in *text*, a ``style`` attribute or the inside of a block;
-    ignore everything else.
+# Two ask for the same style, one right after the other.
+@lru_cache(maxsize=1)
+def parse_declarations(text: str) -> tuple[Declaration, ...]:
+    """Return the declarations in *text*, a ``style`` attribute or the inside of a
+    block; ignore everything else.
     """
+    declarations: list[Declaration] = []
     parts: list[Token] = []
     brackets: list[Token] = []  # those that close the open ones
     for token in _tokenize(text):
@@ -144,11 +148,12 @@ def parse_declarations(text: str) -> Iterator[Declaration]:
                 parts = []  # that was a rule
                 continue
         elif not brackets and token == _SEMICOLON:
-            yield from _make_declaration(parts)
+            declarations += _make_declaration(parts)
             parts = []
             continue
         parts.append(token)
-    yield from _make_declaration(parts)
+    declarations += _make_declaration(parts)
+    return tuple(declarations)
 
 
 def _find_closer(token: Token) -> Token | None:
