@@ -398,7 +398,7 @@ class _Walk:
                     if child is None:
                         continue
                     if name == "li" and not within & IN_LINK:
-                        spoken.update(find_lone_icon(node))
+                        spoken.update(find_lone_icon(child))
                     if leads_inside or (
                         is_telling and not MAY_OPEN.isdisjoint(attributes)
                     ):

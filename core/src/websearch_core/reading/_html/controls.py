@@ -199,8 +199,6 @@ class _Finder:
         element after each, or those of a list of as many.
         """
         outline = self._outline
-        if "for" not in outline.attribute_names:
-            return
         groups: defaultdict[str, list[int]] = defaultdict(list)  # labels, by name
         for element in outline.named("label"):
             target = outline.attributes[element].get("for") or ""

@@ -12,8 +12,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from itertools import accumulate, compress, islice, repeat
-from operator import itemgetter, truediv
+from itertools import accumulate, compress, count, islice, repeat
+from operator import itemgetter, not_, truediv
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -171,9 +171,9 @@ class BlockFeatures:
 def _shares(words: set[str], beginnings: list[list[str]]) -> list[float]:
     """Return the share of the beginning of each text that *words* has."""
     shares = [0.0] * len(beginnings)
-    for block, beginning in enumerate(beginnings):
-        if not words.isdisjoint(beginning):
-            shares[block] = sum(map(words.__contains__, beginning)) / len(beginning)
+    for block in compress(count(), map(not_, map(words.isdisjoint, beginnings))):
+        beginning = beginnings[block]
+        shares[block] = sum(map(words.__contains__, beginning)) / len(beginning)
     return shares
 
 
@@ -286,7 +286,7 @@ class _Names:
         self.siblings = [*map(Counter(kinds).__getitem__, kinds)]
         self.alike = [*map(Counter(looks).__getitem__, looks)]
         weights = {
-            mark: [words[word] for word in own if word in words] or [0.0]
+            mark: [*map(words.__getitem__, filter(words.__contains__, own))] or [0.0]
             for mark, own in _words_of_all(marks)
         }
         worst = {mark: min(own) for mark, own in weights.items()}

@@ -90,12 +90,12 @@ def _find_lines(outline: TextBlocks) -> Iterator[_Line]:
 
 
 def _find_beside(outline: TextBlocks, heading: int) -> int:
-    """Return the element after a heading if it may be a part of its line; or 0."""
+    """Return the element after a heading if it may be a part of its line; or itself."""
     beside = outline.ends[heading]
     if beside >= outline.ends[outline.parents[heading]]:
-        return 0
+        return heading
     if outline.names[beside] not in _BESIDE:
-        return 0
+        return heading
     return beside
 
 

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from .._element import Attributes
-from .nodes import first_element, says_something, text_of
+from .nodes import says_something, text_of
 from .phrases import PHRASES
 from .text_blocks import NO_ATTRIBUTES, TextBlocks
 
@@ -90,15 +90,12 @@ def name_icon(attributes: Attributes) -> str:
     return ""
 
 
-def find_lone_icon(item: LexborNode) -> dict[int, str]:
+def find_lone_icon(child: LexborNode) -> dict[int, str]:
     """Return the name of the first picture of an item without text or links, by the
-    number of its node.
+    number of its node; *child* is the first one of the item.
     """
-    begin = first_element(item)
-    if begin is not None and begin.tag in _ACTING:
-        return {}  # as most items of menus
     first: dict[int, str] = {}
-    waiting = [item.first_child]
+    waiting: list[LexborNode | None] = [child]
     visited = 0
     while waiting:
         node = waiting.pop()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 import math
 from collections import defaultdict
-from itertools import accumulate, cycle, groupby, islice
+from itertools import accumulate, cycle, groupby
 
 from .features import BlockFeatures, count_words
 from .furniture import drop_fields
@@ -179,15 +179,11 @@ def _smooth(chances: list[float]) -> list[float]:
 
 def _leniency(outline: TextBlocks) -> list[float]:
     """Return for each block the share of the threshold that suffices for it."""
-    if _LENIENT.keys().isdisjoint(outline.names):
-        return [1.0] * len(outline.block_elements)
-    shares = [1.0]  # of the body
-    inner = zip(outline.names, outline.parents, strict=True)
-    for name, parent in islice(inner, 1, None):
-        own = _LENIENT.get(name, 1.0)
-        around = shares[parent]
-        stricter = own if own < around else around  # noqa: FURB136 - twice as fast
-        shares.append(stricter)
+    shares = [1.0] * len(outline.names)
+    for element in outline.named(*_LENIENT):  # those inside others come after them
+        share = min(_LENIENT[outline.names[element]], shares[element])
+        end = outline.ends[element]
+        shares[element:end] = [share] * (end - element)
     return outline.by_block(shares)
 
 
