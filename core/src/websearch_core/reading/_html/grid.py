@@ -140,64 +140,52 @@ class Elements:
         return self.blocks.above(element, _MAX_LEVELS)
 
 
-class _Prices:
-    """The prices of a page, in its order."""
-
-    def __init__(self, elements: Elements) -> None:
-        self._elements = elements
-        self.prices: list[Price] = []
-        self._end = 0  # of the last one
-
-    def add(self, run: int) -> None:
-        """Add the price that a run of text belongs to, if any."""
-        text = self._elements.blocks.run_texts[run]
-        if run < self._end or not any(map(str.isdigit, text)):
-            return
-        price = self._widen(run, text)
-        if price is None or SAVING.search(price.text):
-            return
-        if price.begin < self._end:
-            return  # what stands beside prices, such as "(-20%)"
-        is_former = _is_former(self._elements, price)
-        self.prices.append(price._replace(is_former=is_former))
-        self._end = price.end
-
-    # Measured: asks for each number of a page, and for each of the elements around it.
-    def _widen(self, run: int, own: str) -> Price | None:
-        """Return the largest element around a run that is a price, or None."""
-        elements = self._elements
-        inside = elements.blocks.run_elements[run]
-        price = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
-        text = ""
-        fits = False
-        span = (0, 0)
-        for element in elements.above(inside):
-            if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
-                break
-            around = (elements.begin[element], elements.end[element])
-            if span != around:  # else it only has what was seen
-                span = around
-                text = elements.text(element)
-                fits = _is_price(text) and _names_price(text)
-                fits = fits and (not price or len(AMOUNT.findall(text)) == 1)
-            if fits:
-                price = Price(text, *span, element)
-            elif price:
-                if _is_saving(text):
-                    return None
-                return price
-        return price
-
-
 def find_prices(elements: Elements) -> list[Price]:
     """Return the prices that a page shows: amounts with hardly any other text."""
-    collected = _Prices(elements)
-    is_priced = map(elements.priced.__contains__, elements.blocks.run_blocks)
+    return [*islice(_find_prices(elements), _MAX_PRICES)]
+
+
+def _find_prices(elements: Elements) -> Iterator[Price]:
+    """Yield the prices in the order of the page."""
+    blocks = elements.blocks
+    end = 0  # of the last one
+    is_priced = map(elements.priced.__contains__, blocks.run_blocks)
     for run in compress(count(), is_priced):
-        collected.add(run)
-        if len(collected.prices) >= _MAX_PRICES:
+        text = blocks.run_texts[run]
+        if run < end or not any(map(str.isdigit, text)):
+            continue
+        price = _widen(elements, run, text)
+        if price is None or SAVING.search(price.text):
+            continue
+        if price.begin >= end:  # not what stands beside prices, such as "(-20%)"
+            yield price._replace(is_former=_is_former(elements, price))
+            end = price.end
+
+
+# Measured: asks for each number of a page, and for each of the elements around it.
+def _widen(elements: Elements, run: int, own: str) -> Price | None:
+    """Return the largest element around a run that is a price, or None."""
+    inside = elements.blocks.run_elements[run]
+    price = Price(own.strip(), run, run + 1, inside) if _is_price(own) else None
+    text = ""
+    fits = False
+    span = (0, 0)
+    for element in elements.above(inside):
+        if elements.length(element) > 3 * _MAX_PRICE_LENGTH:
             break
-    return collected.prices
+        around = (elements.begin[element], elements.end[element])
+        if span != around:  # else it only has what was seen
+            span = around
+            text = elements.text(element)
+            fits = _is_price(text) and _names_price(text)
+            fits = fits and (not price or len(AMOUNT.findall(text)) == 1)
+        if fits:
+            price = Price(text, *span, element)
+        elif price:
+            if _is_saving(text):
+                return None
+            return price
+    return price
 
 
 def find_items(elements: Elements, prices: Iterable[Price], base: str) -> list[Item]:

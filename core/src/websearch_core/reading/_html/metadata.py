@@ -396,16 +396,14 @@ class _House:
         organizations = [thing for thing in data.things if _is_organization(thing)]
         self._site = sources.site
         self._url = sources.url
-        self._names = {letters_of(name) for name in map(data.read, publishers)}
-        program = sources.tags.text("generator")
-        program_names = (program, *_PROGRAM.findall(program)[:1])
-        self._names |= {letters_of(name) for name in program_names}
-        self._names |= {letters_of(site_of(subject.title, subject.window))}
         # a site may have the name of the person whose it is
         names = {data.text(thing, "name") for thing in organizations}
         names |= {data.read(value) for value in publishers if _is_organization(value)}
         self._organizations = set(map(letters_of, names))
-        self._names |= self._organizations
+        program = sources.tags.text("generator")
+        names = {program, *_PROGRAM.findall(program)[:1]}
+        names |= {*map(data.read, publishers), site_of(subject.title, subject.window)}
+        self._names = self._organizations.union(map(letters_of, names))
         authors = data.values(subject.thing, "author", "creator")
         persons = (data.read(value) for value in authors if _is_person(value))
         self._persons = set(map(letters_of, persons))
@@ -555,12 +553,10 @@ def _find_main(data: JsonLd, url: str, titles: list[str]) -> tuple[Thing, str]:
     for name in names:
         if not has_titles or agree(name, titles):
             return main, name
-    if not names:
-        return main, ""
     is_article_here = "headline" in main and is_at(main, url)
-    if is_article_here:
-        return (main, "")
-    return ({}, "")
+    if not names or is_article_here:
+        return main, ""
+    return {}, ""
 
 
 def _find_site(tags: _MetaTags, data: JsonLd) -> str:
