@@ -1,4 +1,6 @@
-"""A second article is left out; whatever belongs to a page stays."""
+"""A second article, and banners for other countries, are left out; whatever belongs to
+a page stays.
+"""
 
 from __future__ import annotations
 
@@ -67,3 +69,29 @@ def test_a_page_that_is_no_article_keeps_all_of_its_own() -> None:
     body = f"{FIRST}<article class=post><h1>Why goats climb</h1>{OTHER}</article>"
 
     assert "Goats climb better" in page(body, f"<title>{TITLE}</title>").content
+
+
+@pytest.mark.parametrize(
+    "attribute", ["data-country={}", "data-geo={}", "class='bar geo-{}'"]
+)
+def test_banners_for_countries_before_the_page_are_left_out(attribute: str) -> None:
+    bars = "".join(
+        f"<p {attribute.format(code)}>Free shipping to {code}</p>"
+        for code in ("de", "fr", "se")
+    )
+
+    assert "Free shipping" not in page(f"<div>{bars}</div>{FIRST}").content
+
+
+def test_a_list_of_countries_in_the_text_stays() -> None:
+    offices = "".join(
+        f"<li data-country={code}>The office in {code} is open on Mondays, and answers letters</li>"
+        for code in ("de", "fr")
+    )
+
+    assert (
+        "The office in fr"
+        in page(
+            f"<article><h1>{TITLE}</h1>{PARAGRAPHS}<ul>{offices}</ul></article>"
+        ).content
+    )

@@ -1,8 +1,11 @@
-"""Leave out what a page shows after its article: a second article."""
+"""Leave out what a page shows after or before its article: a second article, banners
+for other countries.
+"""
 
 from __future__ import annotations
 import re
 from collections import defaultdict
+from itertools import chain
 from typing import NamedTuple
 
 from .text_blocks import Blocks, TextBlocks
@@ -14,13 +17,21 @@ _ADDRESSES = frozenset(
 )
 _HEADLINES = frozenset({"h1", "h2"})
 _POST = re.compile(r"\A(?:blog-?)?(?:post|article|entry|hentry|story)(?![\w-])")
+_COUNTRIES = re.compile(
+    r"data-(?:show-)?(?:country|countries|country-codes?|geo|geo-?ip|market)\Z"
+)
+_COUNTRY = re.compile(r"(?<![\w-])(?:geo|geoip|geot|country)[-_][a-z]{2}(?![\w-])")
+_COUNTRY_HINTS = ("geo", "country")
 _MAX_TITLE = 100  # characters, in a note
 
 
 def drop_strays(
     outline: TextBlocks, content: Blocks, title: str, *, is_article: bool
 ) -> tuple[Blocks, list[str]]:
-    """Leave out a second article after the first, and return notes on it."""
+    """Leave out a second article after the first, and banners for other countries, and
+    return notes on them.
+    """
+    content = _drop_variants(outline, content)
     if not is_article:
         return content, []
     begin, headline = _find_second(outline, content, title)
@@ -30,6 +41,13 @@ def drop_strays(
     content = {block for block in content if elements[block] < begin}
     note = f"another article below this one was left out: {headline[:_MAX_TITLE]}"
     return content, [note]
+
+
+def _drop_variants(outline: TextBlocks, content: Blocks) -> Blocks:
+    """Leave out banners for some countries above the headline."""
+    names = outline.block_names
+    headline = min((block for block in content if names[block] == "h1"), default=0)
+    return content - (_find_variants(outline) & set(range(headline)))
 
 
 class _Headline(NamedTuple):
@@ -99,3 +117,20 @@ def _find_articles(outline: TextBlocks) -> set[int]:
         posts = outline.find_marks(_POST, ("post", "article", "entry", "story"))
         articles.update(outline.marked(posts))
     return articles
+
+
+def _find_variants(outline: TextBlocks) -> Blocks:
+    """Return what is in elements of which others beside them are for other countries: a
+    script shows one of them.
+    """
+    names = {name for name in outline.attribute_names if _COUNTRIES.match(name)}
+    marks = outline.find_marks(_COUNTRY, _COUNTRY_HINTS)
+    if not (names or marks):
+        return set()
+    groups: defaultdict[tuple[int, str], list[int]] = defaultdict(list)
+    for element, attributes in enumerate(outline.attributes):
+        countries = next(filter(names.__contains__, attributes), "")
+        if countries or outline.marks[element] in marks:
+            groups[outline.parents[element], countries].append(element)
+    variants = [group for group in groups.values() if len(group) > 1]
+    return outline.blocks_in(chain.from_iterable(variants))
