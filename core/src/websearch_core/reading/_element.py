@@ -5,7 +5,8 @@ import re
 from collections.abc import Iterator, Mapping
 
 Attributes = Mapping[str, str | None]
-HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
+LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
+HEADINGS = frozenset(LEVELS)
 BLOCKS = HEADINGS | frozenset(
     "address article aside blockquote body caption center dd details dialog dir div dl "
     "dt fieldset figcaption "

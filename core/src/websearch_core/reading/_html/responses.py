@@ -14,7 +14,7 @@ from collections.abc import Set as AbstractSet
 from typing import NamedTuple
 
 from ..._text.vocabulary import Kind, Responses
-from .._element import Attributes
+from .._element import LEVELS, Attributes
 from .jsonld import types
 from .metadata import Metadata
 from .phrases import COMMENTS, PHRASES, REVIEWS
@@ -54,7 +54,6 @@ _REVIEW_HINTS = (
     "trustpilot",
     "loox",
 )
-_LEVELS = {f"h{level}": level for level in range(1, 7)}
 _FRAMES = frozenset({"body", "main", "html"})
 _CONTROLS = frozenset({"button", "label", "form", "nav"})
 # characters: a page with less besides its comments is nothing but comments
@@ -213,7 +212,7 @@ def _find_below_headings(
     end = -1  # the level of the heading that blocks are below
     root = -1
     for block, element in enumerate(outline.block_elements):
-        level = _LEVELS.get(outline.names[element], 0)
+        level = LEVELS.get(outline.names[element], 0)
         if end > 0:
             is_next = 0 < level <= end
             if is_next or not _is_in(outline, element, root):

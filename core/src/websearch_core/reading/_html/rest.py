@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator, Sequence
 from itertools import compress, count, groupby, islice
 
+from .._element import LEVELS
 from .text_blocks import TELLING_TAGS, Blocks, TextBlocks
 
 # characters of a passage, a long block counted as `_MAX_CONTEXT`; or it is a single
@@ -21,7 +22,6 @@ _MAX_MENU_LENGTH = 60  # characters of an entry of a menu
 _MENU = 3  # entries, all of them links
 _FOOTER = TELLING_TAGS["footer"]
 _PARTS = TELLING_TAGS["article"] | TELLING_TAGS["main"] | _FOOTER
-_LEVELS = {f"h{level}": "#" * level for level in range(1, 7)}
 # Classes, ids and roles of what belongs to no page: how to share it, to agree to
 # cookies; and of ways to other pages.
 _FOREIGN = re.compile(
@@ -67,7 +67,7 @@ def write_rest(
     telling = beside.union(
         block for block in content if len(outline.block_texts[block]) <= _MAX_CONTEXT
     )
-    sections = {block for block in content if outline.block_names[block] in _LEVELS}
+    sections = {block for block in content if outline.block_names[block] in LEVELS}
     raised = _count_raised(outline)
     rows = outline.inside("tr")
     passages: dict[str, None] = {}
@@ -110,7 +110,7 @@ def _count_raised(outline: TextBlocks) -> int:
         for element in outline.block_elements
         if _is_in_footer(outline, element)
     ]
-    levels = [int(name[1]) for name in footer if name in _LEVELS]
+    levels = [LEVELS[name] for name in footer if name in LEVELS]
     return max(0, min(levels, default=0) - 2)
 
 
@@ -190,7 +190,7 @@ def _find_navigation(outline: TextBlocks) -> Iterator[int]:
     if not marks:
         return
     around_heads = outline.around_all(outline.named("th"))
-    around_headings = outline.around_all(outline.named(*_LEVELS))
+    around_headings = outline.around_all(outline.named(*LEVELS))
     for element in outline.marked(marks.keys()):
         is_list = marks[outline.marks[element]] and around_headings[element]
         if not is_list and not around_heads[element]:
@@ -241,11 +241,11 @@ def _lines(
     """
     elements = outline.block_elements
     element = elements[blocks[0]]
-    level = _LEVELS.get(outline.names[element])
+    level = LEVELS.get(outline.names[element])
     if len(blocks) == 1 and level:
         if _is_in_footer(outline, element):
-            level = level[raised:]
-        yield f"{level} {outline.block_texts[blocks[0]]}"
+            level -= raised
+        yield f"{'#' * level} {outline.block_texts[blocks[0]]}"
         return
     for row, members in groupby(blocks, lambda block: rows[elements[block]]):
         texts: list[str] = []

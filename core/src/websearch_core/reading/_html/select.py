@@ -12,6 +12,8 @@ from .model import ContentModel, load_model
 from .stated import keep_stated
 from .text_blocks import Blocks, TextBlocks
 from .together import (
+    LONG,
+    VERBATIM,
     drop_actions,
     drop_copies,
     drop_headings,
@@ -34,11 +36,8 @@ _RECALL = 0.7  # weight of recall in the F-score, where precision weighs 1
 # them: the share of the threshold that suffices for them.
 _LENIENT = {"figcaption": 0.65, "caption": 0.65, "td": 0.7, "th": 0.7, "li": 0.95}
 _JUDGED_ROWS = 50  # of a table, of each form
-_LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _VERY_LONG = 10_000  # words of one block
 _MAX_WORD_LENGTH = 25  # characters: the mean of a text for people is below
-_CELLS = frozenset({"td", "th"})
-_VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 
 
 def select_content(
@@ -194,9 +193,9 @@ def _drop_machine_text(
     legible = content.copy()
     for block in content:
         text = outline.block_texts[block]
-        if len(text) < max(_LONG, _MAX_WORD_LENGTH * words[block]):
+        if len(text) < max(LONG, _MAX_WORD_LENGTH * words[block]):
             continue
-        if not text.isascii() or outline.block_names[block] in _VERBATIM:
+        if not text.isascii() or outline.block_names[block] in VERBATIM:
             continue
         if 2 * outline.block_linked[block] < len(text):
             legible.discard(block)

@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from itertools import chain, compress, count
 from operator import gt
 
+from .._element import LEVELS
 from .hidden import near
 from .text_blocks import Blocks, Control, TextBlocks
 
-_LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
+LONG = 100  # characters: pages repeat a text this long for wide and for narrow screens
 _CELLS = frozenset({"td", "th"})
 _DIVISIONS = frozenset({"div", "section"})
 _MAX_LEVELS = 8  # from a text to the part of the page that is a copy
@@ -24,7 +25,7 @@ _MAX_BEFORE = 12  # texts between both
 _MIN_PANELS = 2  # of an accordion
 _MIN_COPIES = 3  # of a text that stands on each card, or in each row
 _MIN_COPY_LENGTH = 40  # characters
-_VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
+VERBATIM = _CELLS | {"pre", "code"}  # where repetition is legitimate
 _LISTS = frozenset({"ul", "ol", "menu", "dir"})
 _ANNOUNCES = (":", "：")  # noqa: RUF001 - at the end of a text before code
 _FILE_NAME = re.compile(r"(?:[\w.-]{1,60}/){0,10}[\w.-]{1,60}\.[A-Za-z]\w{0,5}")
@@ -34,7 +35,6 @@ _MAX_ITEM_LENGTH = 1_000  # characters: longer ones are posts
 _MAX_SECTION_LENGTH = 600  # characters below a heading
 _MAX_ROW_LENGTH = 400  # characters of a row with several blocks in a cell
 _SHORT = 60  # characters of such a text
-_LEVELS = {f"h{level}": level for level in range(1, 7)}
 
 
 def keep_code(outline: TextBlocks, content: Blocks) -> Blocks:
@@ -270,10 +270,10 @@ def _find_bare(outline: TextBlocks, content: Blocks) -> Iterator[tuple[int, rang
     A heading that is a link, such as a headline, says enough alone; so does one over
     nothing, and the headline of the page.
     """
-    ends = [len(outline.block_texts)] * (len(_LEVELS) + 1)  # of a section at each level
-    headings = compress(count(), map(_LEVELS.__contains__, outline.block_names))
+    ends = [len(outline.block_texts)] * (len(LEVELS) + 1)  # of a section at each level
+    headings = compress(count(), map(LEVELS.__contains__, outline.block_names))
     for block in reversed([*headings]):
-        level = _LEVELS[outline.block_names[block]]
+        level = LEVELS[outline.block_names[block]]
         section = range(block + 1, ends[level])
         ends[level:] = [block] * (len(ends) - level)
         if level == 1 or block not in content:
@@ -327,7 +327,7 @@ def drop_repeats(outline: TextBlocks, content: Blocks) -> Blocks:
 
     What a post quotes is the text of another one in its list.
     """
-    long = [text for text in outline.block_texts if len(text) >= _LONG]
+    long = [text for text in outline.block_texts if len(text) >= LONG]
     if len(set(long)) == len(long):
         return content
     lists = outline.inside(*_LISTS)
@@ -343,8 +343,8 @@ def drop_repeats(outline: TextBlocks, content: Blocks) -> Blocks:
         element = outline.block_elements[block]
         text = outline.block_texts[block]
         parent = outline.parents[element]
-        is_verbatim = outline.names[element] in _VERBATIM
-        is_prose = len(text) >= _LONG and not is_verbatim
+        is_verbatim = outline.names[element] in VERBATIM
+        is_prose = len(text) >= LONG and not is_verbatim
         is_first = True
         if is_prose and holder in posts:
             is_first = posted.setdefault((holder, text), parent) == parent
@@ -353,7 +353,7 @@ def drop_repeats(outline: TextBlocks, content: Blocks) -> Blocks:
             parent = outline.parents[holder]
         if is_first and first.get(text, parent) == parent:
             once.add(block)
-        if len(text) >= _LONG and not is_verbatim:
+        if len(text) >= LONG and not is_verbatim:
             first.setdefault(text, parent)
     return once
 
