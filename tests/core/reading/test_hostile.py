@@ -31,6 +31,19 @@ def test_deep_nesting_keeps_the_structure_of_what_is_inside() -> None:
     assert "# Real title\n\nThe quick" in read("<div>" * 400 + ARTICLE).content
 
 
+@pytest.mark.parametrize(
+    "control",
+    ["<details><summary>s</summary>", "<div id=b><a role=tab aria-controls=b>s</a>"],
+)
+@pytest.mark.parametrize("levels", [130, 250, 500])
+def test_controls_that_are_nested_too_deeply_are_read(
+    control: str, levels: int
+) -> None:
+    page = read_html(f"<h1>Kelp</h1>{control * levels}<p>Kelp grows.</p>".encode(), URL)
+
+    assert "Kelp grows." in page.content
+
+
 def test_a_caller_deep_in_its_own_stack_gets_the_whole_page() -> None:
     html = ("<main>" + "<div>" * 70 + PROSE * 20).encode()
 

@@ -1616,3 +1616,10 @@ def test_a_word_that_may_mean_more_is_no_class_of_reviews(marks: str) -> None:
     line = f"<div class={marks}><p>Publié le 4 mai 2020</p></div>"
 
     assert read(body=f"<h1>Kelp</h1>{line}{PROSE}").published is not None
+
+
+@pytest.mark.parametrize("word", ["Originally", "First", "Last"])
+def test_when_a_page_was_published_is_not_who_wrote_it(word: str) -> None:
+    line = f"<p class=byline>{word} published May 4, 2026</p>"
+
+    assert read(body=f"<h1>Kelp forests</h1>{line}{PROSE}").author is None

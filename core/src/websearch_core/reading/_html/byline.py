@@ -175,7 +175,7 @@ _NO_NAME = re.compile(
     r"https?:|www\.|@\S+\.\w|[{}<>\[\]]|^[.#%$]|^[^\W\d_]+:\s|[.!?]\s+\w+\s+\w+\s+\w+|^\W*$|^\d+\b"
     r"|^(?:the )?(?:authors?|by|admin|administrator|unknown|anonymous|guest|editor"
     r"|user-?name|name|webmaster|super ?user|root|system|default)$"
-    r"|^(?:share|follow|more|reviews?|home|category|google\+?)$"
+    r"|^(?:share|follow|more|reviews?|home|category|google\+?|originally|first|last)$"
     r"|^(?:foto|photo|image|bild|picture|source|quelle|credit)s?\b|\bchecked$",
     re.IGNORECASE,
 )

@@ -325,6 +325,9 @@ def _name_panel(label: Element, panel: Element) -> None:
         return
     if panel in _ancestors(label) or label in _ancestors(panel):
         return
+    # what is nested too deeply may be both, and is gone then
+    if holder is not panel and panel not in holder.children:
+        return
     line = Element("p", {}, holder)
     bold = Element("strong", {}, line)
     line.children.append(bold)
