@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 Attributes = Mapping[str, str | None]
 LEVELS = {"h1": 1, "h2": 2, "h3": 3, "h4": 4, "h5": 5, "h6": 6}
@@ -49,6 +49,12 @@ class Element:
             if name in {"", node.name}:
                 yield node
             waiting += reversed(node.children)
+
+    def inner(self, names: Container[str]) -> Iterator[Element]:
+        """Yield the children that have one of some *names*."""
+        for child in self.children:
+            if isinstance(child, Element) and child.name in names:
+                yield child
 
     def text(self) -> str:
         """Return the plain text, with each block on its own line."""

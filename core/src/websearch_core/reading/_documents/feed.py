@@ -9,7 +9,6 @@ that it lists, with the days on which they changed.
 """
 
 from __future__ import annotations
-import json
 import re
 import zlib
 from collections.abc import Iterator
@@ -37,9 +36,8 @@ from .._types import (
     TITLE_LENGTH,
     Document,
     language_of,
-    make_page,
 )
-from .text import decode_text, read_text
+from .text import decode_text, load_object, objects_in, read_text, text_in
 
 _MAX_CHARACTERS = 2**20  # of source: later entries are old ones
 _MAX_ENTRIES = 1000
@@ -102,10 +100,9 @@ def read_feed(document: Document) -> Page:
     If it cannot be parsed as a feed, read it as text.
     """
     url = document.url
-    media_type = document.media_type
     decoded = decode_text(document, markup=True, limit=_MAX_CHARACTERS)
     read = _xml_feed
-    if media_type.endswith("json"):
+    if document.media_type.endswith("json"):
         read = _json_feed
     feed = read(decoded.text)
     if feed is None:
@@ -116,9 +113,7 @@ def read_feed(document: Document) -> Page:
     note = quantity(writer.count, "entry", "entries")
     if is_cut:
         note = f"the first {note} of the feed"
-    return make_page(
-        url,
-        media_type,
+    return document.to_page(
         writer.out.getvalue(),
         title=one_line(bare(feed.title), TITLE_LENGTH),
         description=one_line(bare(feed.description), DESCRIPTION_LENGTH) or None,
@@ -218,13 +213,12 @@ def _xml_feed(source: str) -> _Feed | None:
     if not parsed.entries and not about.get("title"):
         return None
     return _Feed(
-        title=_text(about.get("title")),
-        description=_text(about.get("subtitle")),
-        link=_text(about.get("link")),
-        author=_text(about.get("author")),
-        language=language_of([_text(about.get("language"))]),
-        updated=_to_datetime(dict.get(about, "updated_parsed"))
-        or _to_datetime(dict.get(about, "published_parsed")),
+        title=text_in(about, "title"),
+        description=text_in(about, "subtitle"),
+        link=text_in(about, "link"),
+        author=text_in(about, "author"),
+        language=language_of([text_in(about, "language")]),
+        updated=_date_in(about, "updated") or _date_in(about, "published"),
         entries=tuple(_xml_entry(entry) for entry in parsed.entries[:_MAX_ENTRIES]),
     )
 
@@ -262,91 +256,67 @@ def _is_no_name(source: str, begin: int, end: int) -> bool:
 
 
 def _xml_entry(entry: Any) -> _Entry:
-    parts = [part.get("value") for part in entry.get("content", ())]
-    texts = map(_text, [*parts, entry.get("summary")])
-    # `dict.get`, since feedparser's own method warns when it substitutes one date for
-    # the other.
-    published = dict.get(entry, "published_parsed")
-    updated = dict.get(entry, "updated_parsed")
+    texts = [text_in(part, "value") for part in entry.get("content", ())]
+    texts.append(text_in(entry, "summary"))
     files = [
-        (_text(enclosure.get("type")), _text(enclosure.get("href")))
+        (text_in(enclosure, "type"), text_in(enclosure, "href"))
         for enclosure in entry.get("enclosures", ())[:10]
-        if enclosure.get("href")
     ]
     transcript = entry.get("podcast_transcript")  # the last one
-    if isinstance(transcript, dict) and _text(transcript.get("url")):
-        files.append(("transcript", _text(transcript["url"])))
+    if isinstance(transcript, dict):
+        files.append(("transcript", text_in(transcript, "url")))
     return _Entry(
-        title=_text(entry.get("title")),
-        link=_text(entry.get("link")),
-        author=_text(entry.get("author")),
-        date=_to_datetime(published) or _to_datetime(updated),
+        title=text_in(entry, "title"),
+        link=text_in(entry, "link"),
+        author=text_in(entry, "author"),
+        date=_date_in(entry, "published") or _date_in(entry, "updated"),
         html=max(texts, key=len),
         files=tuple(files),
     )
 
 
 def _json_feed(source: str) -> _Feed | None:
-    try:
-        about = json.loads(source)
-    except (ValueError, RecursionError):
+    about = load_object(source)
+    if not about:
         return None
-    if not isinstance(about, dict):
-        return None
-    entries = _objects_in(about.get("items"))
+    entries = objects_in(about.get("items"))
     return _Feed(
-        title=_text(about.get("title")),
-        description=_text(about.get("description")),
-        link=_text(about.get("home_page_url")),
-        author=", ".join(_authors(about)),
-        language=language_of([_text(about.get("language"))]),
+        title=text_in(about, "title"),
+        description=text_in(about, "description"),
+        link=text_in(about, "home_page_url"),
+        author=_join_authors(about),
+        language=language_of([text_in(about, "language")]),
         updated=None,
         entries=tuple(_json_entry(item) for item in entries[:_MAX_ENTRIES]),
     )
 
 
 def _json_entry(item: dict[str, Any]) -> _Entry:
-    files: list[tuple[str, str]] = []
-    for file in _objects_in(item.get("attachments"))[:10]:
-        kind = _text(file.get("mime_type"))
-        files.append((kind, _text(file.get("url"))))
+    files = [
+        (text_in(file, "mime_type"), text_in(file, "url"))
+        for file in objects_in(item.get("attachments"))[:10]
+    ]
     return _Entry(
-        title=_text(item.get("title")),
-        link=_text(item.get("url") or item.get("external_url")),
-        author=", ".join(_authors(item)),
+        title=text_in(item, "title"),
+        link=text_in(item, "url") or text_in(item, "external_url"),
+        author=_join_authors(item),
         date=parse_date(item.get("date_published"))
         or parse_date(item.get("date_modified")),
-        html=_text(item.get("content_html")),
-        text=_text(item.get("content_text")) or _text(item.get("summary")),
+        html=text_in(item, "content_html"),
+        text=text_in(item, "content_text") or text_in(item, "summary"),
         files=tuple(files),
     )
 
 
-def _objects_in(value: object) -> list[dict[str, Any]]:
-    if not isinstance(value, list):
-        return []
-    return [item for item in value if isinstance(item, dict)]
+def _join_authors(thing: dict[str, Any]) -> str:
+    authors = objects_in(thing.get("authors")) or objects_in([thing.get("author")])
+    names = [text_in(author, "name") for author in authors[:10]]
+    return ", ".join(filter(None, names))
 
 
-def _authors(thing: dict[str, Any]) -> Iterator[str]:
-    authors = thing.get("authors")
-    if isinstance(authors, list):
-        authors = authors[:10]
-    else:
-        authors = [thing.get("author")]
-    for author in _objects_in(authors):
-        name = _text(author.get("name"))
-        if name:
-            yield name
-
-
-def _text(value: object) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    return ""
-
-
-def _to_datetime(value: object) -> datetime | None:
+def _date_in(thing: dict[str, Any], name: str) -> datetime | None:
+    # feedparser's own `get` warns when it substitutes one date for the other
+    value = dict.get(thing, f"{name}_parsed")
     if not isinstance(value, struct_time):
         return None
     try:
@@ -417,9 +387,7 @@ def _list_addresses(
     notes = [decoding, note]
     if has_more:
         notes.append(LINKS_LEFT_OUT)
-    return make_page(
-        url,
-        document.media_type,
+    return document.to_page(
         content,
         title=f"Sitemap of {urlsplit(url).hostname or url}",
         links=tuple(links),

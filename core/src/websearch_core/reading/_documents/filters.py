@@ -33,7 +33,7 @@ from pypdf.errors import LimitReachedError
 from pypdf.generic import DecodedStreamObject, EncodedStreamObject, StreamObject
 
 from .direction import turn_words
-from .layout import SPACE, Recorder
+from .layout import LETTER, SPACE, Recorder
 
 MAX_DECODED = 5_000_000  # bytes of a stream
 _MAX_PAGE_SIZE = 15_000_000  # bytes of all decoded streams of a page
@@ -93,13 +93,7 @@ _ENCODINGS = {
     "/B5pc": "big5",
     "/HKscs-B5": "big5hkscs",
 }
-_LIGATURES = {
-    "/ff": "ff",
-    "/fi": "fi",
-    "/fl": "fl",
-    "/ffi": "ffi",
-    "/ffl": "ffl",
-}
+_LIGATURES = {f"/{letters}": letters for letters in ("ff", "fi", "fl", "ffi", "ffl")}
 
 
 class Budget:
@@ -113,7 +107,7 @@ class Budget:
         self._until = time.monotonic() + seconds
         self.left = _MAX_PAGE_SIZE
         self._streams: list[EncodedStreamObject] = []
-        self.recorder: Recorder | None = None  # of the text of a page
+        self.recorder = Recorder(LETTER)  # of the text of a page
 
     def keep(self, stream: EncodedStreamObject, data: bytes) -> None:
         """Count *data*, the decoded content that *stream* will cache."""
@@ -143,7 +137,7 @@ class Budget:
         self.left = _MAX_PAGE_SIZE
 
 
-_budget: ContextVar[Budget | None] = ContextVar("websearch_pdf_budget", default=None)
+_budget: ContextVar[Budget] = ContextVar("websearch_pdf_budget")
 
 
 class BoundedReader(PdfReader):
@@ -153,9 +147,7 @@ class BoundedReader(PdfReader):
 
     def get_object(self, indirect_reference: Any) -> Any:
         """Return the object; a large image without its data."""
-        budget = _budget.get()
-        if budget:
-            budget.check_time()
+        _budget.get().check_time()
         target = super().get_object(indirect_reference)
         if not isinstance(target, DecodedStreamObject):
             return target
@@ -198,7 +190,7 @@ def _patch(path: str, ours: Callable[..., Any]) -> bool:
     is_static = isinstance(getattr_static(owner, name), staticmethod)
 
     def choose(data: Any, *args: Any, **kwargs: Any) -> Any:
-        if _budget.get():
+        if _budget.get(None):
             return ours(partial(theirs, data, *args, **kwargs), data)
         return theirs(data, *args, **kwargs)
 
@@ -217,9 +209,7 @@ def _limit(size: int, decode: Callable[[], bytes], data: bytes) -> bytes:
 
 def _count(decode: Callable[[], bytes], stream: EncodedStreamObject) -> bytes:
     data = decode()
-    budget = _budget.get()
-    if budget:
-        budget.keep(stream, data)
+    _budget.get().keep(stream, data)
     return data
 
 
@@ -228,9 +218,7 @@ def _count_widths(add_space: Callable[[], float], widths: Mapping[str, float]) -
 
     Many fonts can share a list of them, and each gets its own copy.
     """
-    budget = _budget.get()
-    if budget:
-        budget.spend(_WIDTH_SIZE * len(widths))
+    _budget.get().spend(_WIDTH_SIZE * len(widths))
     return add_space()
 
 
@@ -243,6 +231,11 @@ def _limit_map(prepare: Callable[[], bytes], font: Any) -> bytes:
     if not isinstance(stream, StreamObject):
         return prepare()
     return _limit(_MAX_MAP_SIZE, prepare, stream.get_data())
+
+
+def _bound(decode: Callable[[bytes], bytes], _: partial[bytes], data: bytes) -> bytes:
+    """Decode a text with our own function."""
+    return _limit(_MAX_TEXT_SIZE, partial(decode, data), data)
 
 
 def _decode_ascii85(data: bytes) -> bytes:
@@ -264,14 +257,6 @@ def _decode_ascii85(data: bytes) -> bytes:
     for begin in range(0, len(text), _CHUNK_SIZE):
         out += a85decode(text[begin : begin + _CHUNK_SIZE])
     return bytes(out)
-
-
-def _bound_ascii85(_: partial[bytes], data: bytes) -> bytes:
-    return _limit(_MAX_TEXT_SIZE, partial(_decode_ascii85, data), data)
-
-
-def _bound_hex(_: partial[bytes], data: bytes) -> bytes:
-    return _limit(_MAX_TEXT_SIZE, partial(_decode_hex, data), data)
 
 
 def _decode_hex(data: bytes) -> bytes:
@@ -369,22 +354,12 @@ def _find_space(theirs: partial[Any], encoding: Any) -> str:
     return ""
 
 
-def _find_recorder() -> Recorder | None:
-    """Return the recorder of the page that is being read."""
-    budget = _budget.get()
-    if budget is None:
-        return None
-    return budget.recorder
-
-
 def _record(theirs: partial[Any], extraction: Any) -> Any:
     """Tell the recorder of the page where a text is shown.
 
     The width of what was shown since the last move is in thousandths of a point.
     """
-    recorder = _find_recorder()
-    if recorder is None:
-        return theirs()
+    recorder = _budget.get().recorder
     before = str(theirs.args[1])
     matrix = _multiply(theirs.args[4], theirs.args[3])
     size = float(theirs.args[8])
@@ -420,9 +395,7 @@ def _space_out(
 
 
 def _keep_order(theirs: partial[Any], text: str) -> Any:
-    """Add a text as it stands on the page, where the recorder finds its direction."""
-    if _find_recorder() is None:
-        return theirs()
+    """Add a text as it stands on the page: the recorder finds its direction."""
     characters = theirs.args[4].character_map
     letters = [characters.get(letter, letter) for letter in theirs.args[5]]
     # what a glyph stands for is in the order of reading
@@ -430,12 +403,10 @@ def _keep_order(theirs: partial[Any], text: str) -> Any:
 
 
 def _skip_lines(theirs: partial[Any], text: str) -> Any:
-    """Leave out what pypdf does to find the ends of lines, where a recorder does.
+    """Leave out what pypdf does to find the ends of lines: the recorder does.
 
     The last character stays, which says whether a gap in a text is a second space.
     """
-    if _find_recorder() is None:
-        return theirs()
     cm_matrix, tm_matrix = theirs.args[2]
     return text[-1:], "", cm_matrix.copy(), tm_matrix.copy(), theirs.args[12]
 
@@ -455,8 +426,8 @@ def _multiply(matrix: Sequence[float], other: Sequence[float]) -> list[float]:
 # On import, which happens once, however many threads there are.
 UNBOUNDED = patch(
     {
-        "pypdf.filters.ASCII85Decode.decode": _bound_ascii85,
-        "pypdf.filters.ASCIIHexDecode.decode": _bound_hex,
+        "pypdf.filters.ASCII85Decode.decode": partial(_bound, _decode_ascii85),
+        "pypdf.filters.ASCIIHexDecode.decode": partial(_bound, _decode_hex),
         "pypdf.filters.RunLengthDecode.decode": partial(_limit, _MAX_RUNS_SIZE),
         "pypdf.filters.LZWDecode.decode": partial(_limit, _MAX_LZW_SIZE),
         "pypdf.filters.decode_stream_data": _count,

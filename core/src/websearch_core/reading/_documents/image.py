@@ -17,18 +17,14 @@ from ..._text.invisible import one_line, strip_invisible
 from ..._text.quantity import quantity
 from ...models import Page
 from .._sniff import media_type
-from .._types import DESCRIPTION_LENGTH, TITLE_LENGTH, Document, make_page
+from .._types import DESCRIPTION_LENGTH, TITLE_LENGTH, Document
 
 _NOTE = "the picture itself is not read"
 _NAMES = {
-    "image/png": "PNG",
-    "image/jpeg": "JPEG",
-    "image/gif": "GIF",
-    "image/webp": "WebP",
-    "image/avif": "AVIF",
-    "image/heic": "HEIC",
-    "image/bmp": "BMP",
-    "image/tiff": "TIFF",
+    f"image/{name.lower()}": name
+    for name in "AVIF BMP GIF HEIC JPEG PNG TIFF WebP".split()
+}
+_NAMES |= {
     "image/x-icon": "ICO",
     "image/vnd.microsoft.icon": "ICO",
     "image/svg+xml": "SVG",
@@ -64,9 +60,7 @@ def read_image(document: Document) -> Page:
     lines += [f"{label}: {text}" for label, text in texts.items() if text]
     recognized = (document.texts or {}).values()
     lines += [strip_invisible(text)[0] for text in recognized]
-    return make_page(
-        document.url,
-        kind,
+    return document.to_page(
         "\n\n".join(lines),
         title=texts.get("Title", "")[:TITLE_LENGTH],
         description=texts.get("Description") or None,

@@ -47,7 +47,7 @@ _NUMBER = re.compile(r"(?!0\d)\d{1,3}(?:[,.]\d{3})+(?:[.,]\d+)?|(?!0\d)\d+(?:[.,
 # What looks like a power before the slash of a fraction.
 _FRACTION = re.compile(r"(?<=[0-9])\^(?=[0-9]{1,3}\u2044)")
 _ENDS_IN_NUMBER = re.compile(r"[0-9][.,]?$")
-_LEADERS = re.compile(r"(?: ?\.){5,}")
+LEADERS = re.compile(r"(?: ?\.){5,}")
 # The accents that some programs paint over letters, and Unicode's that combine.
 _ACCENTS = dict(
     zip(
@@ -101,6 +101,9 @@ class Box(NamedTuple):
         across = [x * cosine + y * sine for x, y in corners]
         up = [y * cosine - x * sine for x, y in corners]
         return Box(min(across), min(up), max(across), max(up))
+
+
+LETTER = Box(0, 0, 612, 792)  # a page of an unknown size
 
 
 class Line(NamedTuple):
@@ -447,7 +450,8 @@ def _make_lines(rows: Sequence[_Row]) -> Iterator[Line]:
         row = rows[place]
         table = tables.find(place)
         if table:
-            yield Line(_write_table(table), row.y, is_new=True, is_table=True)
+            text, _ = write_rows(table, len(table[0]), _MAX_TABLE_LENGTH)
+            yield Line(text.rstrip("\n"), row.y, is_new=True, is_table=True)
             place += len(table)
         else:
             limit = _PARAGRAPH * max(distance, row.size)
@@ -505,7 +509,7 @@ def _has_cells(row: _Row) -> bool:
     """Return whether a row can be one of a table."""
     if not 2 <= len(row.cells) <= _MAX_COLUMNS:
         return False
-    return not _LEADERS.search(row.text)
+    return not LEADERS.search(row.text)
 
 
 def _list_cells(row: _Row, columns: Sequence[_Span]) -> list[str]:
@@ -555,8 +559,3 @@ def _is_table(rows: Sequence[_Row], columns: Sequence[_Span]) -> bool:
         return True
     first = [row.cells[0].text for row in rows]
     return not all(map(_BULLET.fullmatch, first))
-
-
-def _write_table(rows: Sequence[Sequence[str]]) -> str:
-    table, _ = write_rows(rows, len(rows[0]), _MAX_TABLE_LENGTH)
-    return table.rstrip("\n")

@@ -30,7 +30,6 @@ from .._types import (
     TITLE_LENGTH,
     Document,
     language_of,
-    make_page,
     path_of,
 )
 from .markup import (
@@ -113,9 +112,7 @@ def read_markdown(document: Document) -> Page:
         heading = _HEADING.search(content)
         if heading:
             facts.setdefault("title", one_line(heading[1], TITLE_LENGTH))
-    return make_page(
-        url,
-        document.media_type,
+    return document.to_page(
         content,
         truncated=decoded.cut,
         notes=tuple(notes),

@@ -47,6 +47,51 @@ class _Form(NamedTuple):
 
     levels: dict[int, _Level]
     style: str
+    counts: dict[int, int]  # of each level; lists of one form share them
+
+
+class _List(NamedTuple):
+    """A list: its levels, with the numbers that they begin with the first time."""
+
+    levels: dict[int, _Level]
+    counts: dict[int, int]
+    starts: dict[int, int]
+
+    def step(self, level: int) -> None:
+        """Count a paragraph of a level."""
+        count = self.counts.get(level, self.levels[level].start - 1) + 1
+        self.counts[level] = self.starts.pop(level, count)
+        for lower in range(level + 1, _LEVELS):
+            if lower in self.levels and level < self.levels[lower].restart:
+                self.counts.pop(lower, None)
+
+    def write(self, level: int) -> Item:
+        """Return the number of the last paragraph of a level."""
+        own = self.levels[level]
+        if own.form == "bullet":
+            return Item(None, level)
+        place = f"%{level + 1}"
+        is_plain = own.text in {place, f"{place}.", f"{place})"}
+        if own.form == "decimal" and is_plain:
+            return Item(None, level, self.counts[level])
+        text = own.text
+        for place in set(_PLACE.findall(text)):
+            number = self._find_number(int(place[1]) - 1, own)
+            if number is None:
+                return Item("", level)
+            text = text.replace(place, number)
+        return Item(text.strip(), level)
+
+    def _find_number(self, level: int, own: _Level) -> str | None:
+        """Return the number of a level as another one writes it, None if it is
+        unknown.
+        """
+        if level not in self.levels:
+            return None
+        form = self.levels[level].form
+        if own.is_legal:
+            form = "decimal"
+        return write_number(self.counts.get(level, self.levels[level].start), form)
 
 
 class Numbering:
@@ -55,17 +100,15 @@ class Numbering:
     def __init__(self, roots: Iterable[Any], styles: Styles) -> None:
         self._styles = styles
         self._forms: dict[str, _Form] = {}
-        self._lists: dict[str, Any] = {}
-        self._levels: dict[str, tuple[str, dict[int, _Level]]] = {}
-        self._starts: dict[tuple[str, int], int] = {}  # that are yet to be used
-        self._counts: dict[str, dict[int, int]] = {}
+        self._entries: dict[str, Any] = {}
+        self._lists: dict[str, _List] = {}
         for root in roots:
             for form in root.iterfind(named("abstractNum")):
                 name = form.get(named("abstractNumId"), "")
-                levels = _read_levels(form)
-                self._forms[name] = _Form(levels, value_of(form, "numStyleLink"))
+                style = value_of(form, "numStyleLink")
+                self._forms[name] = _Form(_read_levels(form), style, {})
             for entry in root.iterfind(named("num")):
-                self._lists[entry.get(named("numId"), "")] = entry
+                self._entries[entry.get(named("numId"), "")] = entry
 
     def restart(self) -> None:
         """Forget what was counted, since each part of a document counts anew."""
@@ -79,82 +122,38 @@ class Numbering:
         reference = properties.find(named("numPr"))
         number = value_of(reference, "numId") or number
         depth = value_of(reference, "ilvl") or depth
+        if number not in self._entries:
+            return None
         if number not in self._lists:
+            self._lists[number] = self._read_list(self._entries[number])
+        own = self._lists[number]
+        level = _read_count(depth)
+        if level not in own.levels:
             return None
-        form, levels = self._read_list(number)
-        level = _read_count(depth, 0)
-        if level not in levels:
-            return None
-        self._step(number, form, levels, level)
-        return self._write(levels, level, self._counts[form])
+        own.step(level)
+        return own.write(level)
 
-    def _step(
-        self, number: str, form: str, levels: dict[int, _Level], level: int
-    ) -> None:
-        counts = self._counts.setdefault(form, {})
-        count = counts.get(level, levels[level].start - 1) + 1
-        counts[level] = self._starts.pop((number, level), count)
-        for lower in range(level + 1, _LEVELS):
-            if lower in levels and level < levels[lower].restart:
-                counts.pop(lower, None)
-
-    def _write(
-        self, levels: dict[int, _Level], level: int, counts: dict[int, int]
-    ) -> Item:
-        own = levels[level]
-        if own.form == "bullet":
-            return Item(None, level)
-        place = f"%{level + 1}"
-        is_plain = own.text in {place, f"{place}.", f"{place})"}
-        if own.form == "decimal" and is_plain:
-            return Item(None, level, counts[level])
-        text = own.text
-        for place in set(_PLACE.findall(text)):
-            number = _find_number(int(place[1]) - 1, levels, counts, own)
-            if number is None:
-                return Item("", level)
-            text = text.replace(place, number)
-        return Item(text.strip(), level)
-
-    def _read_list(self, number: str) -> tuple[str, dict[int, _Level]]:
-        """Return the name and the levels of the form of a list."""
-        if number in self._levels:
-            return self._levels[number]
-        entry = self._lists[number]
+    def _read_list(self, entry: Any) -> _List:
         name = value_of(entry, "abstractNumId")
-        form = self._forms.get(name, _Form({}, ""))
+        form = self._forms.get(name, _Form({}, "", {}))
         if form.style:
             other, _ = self._styles.find_list(form.style)
-            name = value_of(self._lists.get(other), "abstractNumId")
+            name = value_of(self._entries.get(other), "abstractNumId")
             form = self._forms.get(name, form)
         levels = dict(form.levels)
+        starts: dict[int, int] = {}
         for change in entry.iterfind(named("lvlOverride")):
             levels |= _read_levels(change)
             start = value_of(change, "startOverride")
-            level = _read_count(change.get(named("ilvl")), 0)
             if start:
-                self._starts[number, level] = _read_count(start, 0)
-        self._levels[number] = name, levels
-        return name, levels
-
-
-def _find_number(
-    level: int, levels: dict[int, _Level], counts: dict[int, int], own: _Level
-) -> str | None:
-    """Return the number of a level as another one writes it, None if it is unknown."""
-    if level not in levels:
-        return None
-    form = levels[level].form
-    if own.is_legal:
-        form = "decimal"
-    number = counts.get(level, levels[level].start)
-    return write_number(number, form)
+                starts[_read_count(change.get(named("ilvl")))] = _read_count(start)
+        return _List(levels, form.counts, starts)
 
 
 def _read_levels(holder: Any) -> dict[int, _Level]:
     levels: dict[int, _Level] = {}
     for element in holder.iterfind(named("lvl")):
-        level = _read_count(element.get(named("ilvl")), 0)
+        level = _read_count(element.get(named("ilvl")))
         text = value_of(element, "lvlText")
         if level >= _LEVELS:
             continue
@@ -163,7 +162,7 @@ def _read_levels(holder: Any) -> dict[int, _Level]:
         if not is_known or find_vanish(element.find(named("rPr"))):
             text = ""
         levels[level] = _Level(
-            _read_count(start, 0),
+            _read_count(start),
             value_of(element, "numFmt") or "decimal",
             text,
             _read_count(value_of(element, "lvlRestart"), level),
@@ -172,7 +171,7 @@ def _read_levels(holder: Any) -> dict[int, _Level]:
     return levels
 
 
-def _read_count(text: str | None, default: int) -> int:
+def _read_count(text: str | None, default: int = 0) -> int:
     if text and _COUNT.fullmatch(text):
         return int(text)
     return default
@@ -186,18 +185,12 @@ def write_number(number: int, form: str) -> str | None:
         return str(number)
     if form == "decimalZero":
         return f"{number:02}"
-    text: str | None = None
-    if form in {"lowerLetter", "upperLetter"}:
-        text = _write_letters(number)
+    text = None
+    times, letter = divmod(number - 1, 26)
+    if form in {"lowerLetter", "upperLetter"} and 0 <= times < _MAX_LETTERS:
+        text = chr(ord("a") + letter) * (times + 1)
     elif form in {"lowerRoman", "upperRoman"} and 0 < number < _MAX_ROMAN:
         text = write_letters(number, "i")
     if text and form.startswith("upper"):
         return text.upper()
     return text
-
-
-def _write_letters(number: int) -> str | None:
-    times, letter = divmod(number - 1, 26)
-    if not 0 <= times < _MAX_LETTERS:
-        return None
-    return chr(ord("a") + letter) * (times + 1)

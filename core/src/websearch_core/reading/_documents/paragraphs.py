@@ -6,14 +6,13 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from .layout import Leaf, Line
+from .layout import LEADERS, Leaf, Line
 
 _FULL = 0.7  # of a full line: the line after a line this long may continue it
 _MIN_FULL_LENGTH = 35  # characters: narrower text is a table or a list
 _ITEM = re.compile(
     r"(?:[-*•◦▪‣·–—]|\(?(?:\d{1,3}|[a-zA-Z]|[ivx]{1,4})[.)])\s|\d+(?:\.\d+)+\s"  # noqa: RUF001
 )
-_LEADERS = re.compile(r"(?: ?\.){5,}")
 _ENDED = re.compile(r"""[.!?:;…。！？]["'”’)\]]*$""")  # noqa: RUF001
 _BROKEN = re.compile(r"(\w*[^\W\d_])[-\u00ad\u2010]$")
 # possessive: linear for a page without spaces
@@ -195,7 +194,7 @@ def write_paragraphs(
             before = text
             joined = False
     written = re.sub(r"\n{3,}", "\n\n", "".join(out))
-    return _LEADERS.sub(" …", written).strip()
+    return LEADERS.sub(" …", written).strip()
 
 
 def _find_full_length(lines: Sequence[Line]) -> float:
@@ -209,7 +208,7 @@ def _find_full_length(lines: Sequence[Line]) -> float:
 
 def _find_heading(line: Line, titles: Mapping[str, int]) -> str:
     """Return the signs before a line that is a title, empty for any other."""
-    if line.is_table or _LEADERS.search(line.text):
+    if line.is_table or LEADERS.search(line.text):
         return ""
     depth = titles.get(fold_title(line.text), 0)
     if not depth:
@@ -220,7 +219,7 @@ def _find_heading(line: Line, titles: Mapping[str, int]) -> str:
 def _goes_on(before: str, line: Line, full: float) -> bool:
     """Return whether a line continues the paragraph of the one before."""
     text = line.text
-    if _ITEM.match(text) or _LEADERS.search(f"{before}\n{text}"):
+    if _ITEM.match(text) or LEADERS.search(f"{before}\n{text}"):
         return False
     if line.is_new:
         return False

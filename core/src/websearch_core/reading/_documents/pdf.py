@@ -31,9 +31,8 @@ from .._types import (
     TITLE_LENGTH,
     Document,
     language_of,
-    make_page,
 )
-from .layout import Box, Leaf, Line, Recorder
+from .layout import LETTER, Box, Leaf, Line, Recorder
 from .paragraphs import (
     find_compounds,
     fold_title,
@@ -79,7 +78,6 @@ _DATE = re.compile(
     r"(?:(?P<hour>\d{2})(?P<minute>\d{2})(?P<second>\d{2})?)?"
     r"(?P<zone>Z|[+-]\d{2}'?\d{2})?"
 )
-_LETTER = Box(0, 0, 612, 792)
 _MAX_VALUE_LENGTH = 5_000  # characters of a field or note
 _MAX_VALUES = 20  # of a list in which several entries are chosen
 _MAX_PARENTS = 20  # of a field
@@ -102,13 +100,6 @@ _MIN_SIDE = 50  # pixels of an image that may have text
 _MAX_PICTURES_SIZE = 2**25  # bytes of the images of all pages
 
 
-def _with_end(data: bytes) -> bytes:
-    """Return a file with the mark of its end, without which it is not searched."""
-    if b"startxref" in data[-_END_SIZE:]:
-        return data
-    return data + b"\nstartxref\n0\n%%EOF\n"
-
-
 def read_pdf(document: Document) -> Page:
     """Read a PDF, if it needs no password.
 
@@ -123,6 +114,9 @@ def read_pdf(document: Document) -> Page:
         raise ImportError(f"this pypdf has no {', '.join(UNBOUNDED)}")
     # else its warnings go to stderr
     logging.getLogger("pypdf").addHandler(logging.NullHandler())
+    data = document.data
+    if b"startxref" not in data[-_END_SIZE:]:  # else it is not searched
+        data += b"\nstartxref\n0\n%%EOF\n"
     limits: dict[str, Any] = {
         **_LIMITS,
         **{f"{name}_maximum_output_length": MAX_DECODED for name in _FILTERS},
@@ -131,7 +125,7 @@ def read_pdf(document: Document) -> Page:
     until = time.monotonic() + seconds
     with apply_configuration(**limits), bounded(seconds + _MORE_SECONDS) as budget:
         try:
-            reader = BoundedReader(BytesIO(_with_end(document.data)))
+            reader = BoundedReader(BytesIO(data))
             locked = reader.is_encrypted and not reader.decrypt("")
             count = 0 if locked else len(reader.pages)
         except Exception as error:
@@ -186,12 +180,15 @@ class _PdfReader:
         texts = self.document.texts
         if texts is not None and not any(line.text.strip() for line in leaf.lines):
             middle = (leaf.low + leaf.high) / 2
-            recognized = "\n".join(_texts_of(texts, number)).splitlines()
-            leaf = leaf._replace(lines=[Line(line, middle) for line in recognized])
+            recognized = [
+                text for name, text in texts.items() if name.startswith(f"{number}-")
+            ]
+            lines = [Line(line, middle) for line in "\n".join(recognized).splitlines()]
+            leaf = leaf._replace(lines=lines)
             if not texts:
                 self._keep_pictures(page, number)
         room = _MAX_CHARACTERS
-        lines: list[Line] = []
+        lines = []
         for line in leaf.lines:
             letters = line.text[:room].translate(_FORMS)
             text, invisible = strip_invisible(letters)
@@ -221,13 +218,6 @@ class _PdfReader:
             if target:
                 self.links[target] = None
         return entered
-
-
-def _texts_of(texts: Mapping[str, str], number: int) -> Iterator[str]:
-    """Yield what was recognized in the pictures of a page."""
-    for name, text in texts.items():
-        if name.startswith(f"{number}-"):
-            yield text
 
 
 def _read(
@@ -261,9 +251,7 @@ def _read(
         lines = quantity(furniture, "line")
         notes.append(f"headers, footers and page numbers that repeat left out: {lines}")
     notes += _describe_problems(content, pages, len(texts) - len(sections))
-    return make_page(
-        document.url,
-        PDF,
+    return document.to_page(
         content,
         links=tuple(pages.links)[:MAX_LINKS],
         truncated=len(texts) < count,
@@ -297,7 +285,7 @@ def _describe_problems(content: str, pages: _PdfReader, silent: int) -> Iterator
 
 def _find_box(page: PageObject) -> Box:
     """Return the part of a page that is shown."""
-    box = _LETTER
+    box = LETTER
     for name in ("/MediaBox", "/CropBox"):
         if name in page:
             rectangle: Any = page[name]
@@ -308,7 +296,7 @@ def _find_box(page: PageObject) -> Box:
             box = inner if name == "/MediaBox" else box.cut(inner)
     if box.left < box.right and box.low < box.high:
         return box
-    return _LETTER
+    return LETTER
 
 
 def _record(page: PageObject, box: Box, budget: Budget) -> Recorder:
@@ -325,10 +313,7 @@ def _record(page: PageObject, box: Box, budget: Budget) -> Recorder:
             recorder.rise = float(sum(numbers[:1]))
 
     budget.recorder = recorder
-    try:
-        page.extract_text(visitor_operand_before=count)
-    finally:
-        budget.recorder = None
+    page.extract_text(visitor_operand_before=count)
     return recorder
 
 

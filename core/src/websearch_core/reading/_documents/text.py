@@ -6,9 +6,9 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from io import StringIO
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..._text.invisible import one_line, removal_note, strip_invisible
 from ..._text.quantity import quantity
@@ -18,7 +18,7 @@ from .._links import MAX_LINKS, absolute
 from .._markdown.fences import LANGUAGES, fence_code
 from .._markdown.sanitizer import sanitize
 from .._markdown.table import MOST_COLUMNS, write_rows
-from .._types import TITLE_LENGTH, Document, make_page, path_of
+from .._types import TITLE_LENGTH, Document, path_of
 
 MAX_CHARACTERS = 2_000_000
 # characters: eight of them can become an object of 200 bytes
@@ -62,13 +62,12 @@ def read_text(document: Document) -> Page:
 
     What is left as it is stands in a code block unless it is prose.
     """
-    url = document.url
     media_type = document.media_type
     decoded = decode_text(document, markup=media_type.endswith("xml"))
     text = decoded.text
     title = ""
     note: str | None = None
-    language = _language(url, media_type)
+    language = _language(document.url, media_type)
     may_be_prose = media_type == "text/plain" and not language
     if media_type.endswith("json") and media_type not in _JSON_LINES:
         content, note = _json(text)
@@ -80,9 +79,7 @@ def read_text(document: Document) -> Page:
         title = one_line(heading[1], TITLE_LENGTH) if heading else ""
     else:
         content = _fence(text, language)
-    return make_page(
-        url,
-        media_type,
+    return document.to_page(
         content,
         title=title,
         truncated=decoded.cut,
@@ -119,6 +116,32 @@ def note_hidden(count: int, thing: str) -> tuple[str, ...]:
     if not count:
         return ()
     return (f"{quantity(count, thing)} left out",)
+
+
+def load_object(text: str) -> dict[str, Any]:
+    """Parse an object of JSON; {} if the text is none."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return {}
+    if isinstance(value, dict):
+        return value
+    return {}
+
+
+def objects_in(value: object) -> list[dict[str, Any]]:
+    """Return the objects in a list, none if the value is no list."""
+    if not isinstance(value, list):
+        return []
+    return [item for item in value if isinstance(item, dict)]
+
+
+def text_in(thing: Mapping[str, Any], name: str) -> str:
+    """Return the text that a thing has under a name, empty if it has none."""
+    value = thing.get(name)
+    if isinstance(value, str):
+        return value.strip()
+    return ""
 
 
 def _language(url: str, media_type: str) -> str:

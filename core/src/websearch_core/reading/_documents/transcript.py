@@ -7,13 +7,12 @@ https://podcasting2.org/docs/podcast-namespace/tags/transcript
 """
 
 from __future__ import annotations
-import json
 import re
 from collections.abc import Iterable, Iterator
 from html import unescape
 from io import StringIO
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from ..._text.escaping import escape_text
 from ..._text.invisible import one_line
@@ -30,10 +29,9 @@ from .._types import (
     TRANSCRIPT_JSON,
     VTT,
     Document,
-    make_page,
 )
 from .markup import read_attributes
-from .text import decode_text, read_text
+from .text import decode_text, load_object, objects_in, read_text, text_in
 
 if TYPE_CHECKING:
     from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -96,13 +94,7 @@ def read_transcript(document: Document) -> Page:
     content = "\n\n".join(map(escape_text, _paragraphs(cues)))
     if not content:
         return read_text(document)
-    return make_page(
-        document.url,
-        document.media_type,
-        content,
-        truncated=decoded.cut,
-        notes=decoded.notes,
-    )
+    return document.to_page(content, truncated=decoded.cut, notes=decoded.notes)
 
 
 def _in_captions(text: str) -> Iterator[Cue]:
@@ -120,43 +112,19 @@ def _in_captions(text: str) -> Iterator[Cue]:
             words = unescape(_TAG.sub("", line)).strip()
             # captions that roll repeat the line above the new one
             if words and words != last:
-                yield Cue(begin, _find_speaker(line), words)
+                speaker = "".join(_VOICE.findall(line)[:1])
+                yield Cue(begin, unescape(speaker), words)
                 last = words
 
 
-def _find_speaker(line: str) -> str:
-    voice = _VOICE.search(line)
-    if voice is None:
-        return ""
-    return unescape(voice[1])
-
-
 def _in_podcast(text: str) -> Iterator[Cue]:
-    try:
-        data = json.loads(text)
-    except (ValueError, RecursionError):
-        return
-    if not isinstance(data, dict):
-        return
-    segments = data.get("segments")
-    if not isinstance(segments, list):
-        return
-    for segment in segments:
-        if isinstance(segment, dict):
-            yield from _read_segment(segment)
-
-
-def _read_segment(segment: dict[str, Any]) -> Iterator[Cue]:
-    words = segment.get("body")
-    if not isinstance(words, str) or not words.strip():
-        return
-    begin = segment.get("startTime")
-    if not isinstance(begin, int | float) or not 0 <= begin < _MAX_SECONDS:
-        begin = None
-    speaker = segment.get("speaker")
-    if not isinstance(speaker, str):
-        speaker = ""
-    yield Cue(begin, speaker, words)
+    for segment in objects_in(load_object(text).get("segments")):
+        begin = segment.get("startTime")
+        if not isinstance(begin, int | float) or not 0 <= begin < _MAX_SECONDS:
+            begin = None
+        words = text_in(segment, "body")
+        if words:
+            yield Cue(begin, text_in(segment, "speaker"), words)
 
 
 def _paragraphs(cues: Iterable[Cue]) -> Iterator[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from ..._text.invisible import one_line
@@ -26,14 +25,17 @@ _MAX_HEAD_LENGTH = 200  # characters of a cell that names a column
 
 def read_word(unpacked: Unpacked, document: Document) -> Page:
     import mammoth
+    from mammoth.documents import Table
+    from mammoth.transforms import element_of_type
     from markitdown.converter_utils.docx.pre_process import pre_process_docx
 
     titles: list[str] = []
     copy = show(unpacked.parts)
+    set_headers = element_of_type(Table, _set_header)
 
     def prepare(document: Any) -> Any:
-        titles.extend(_list_titles(document))
-        return _with_headers(document)
+        titles.extend(map(_read_title, document.children))
+        return set_headers(document)
 
     source = mammoth.convert_to_html(
         pre_process_docx(Unpacked(copy.parts).packed()),  # writes formulas as TeX
@@ -47,7 +49,7 @@ def read_word(unpacked: Unpacked, document: Document) -> Page:
     text, targets = read_fragment(
         source, document.url, links=document.links, limit=MAX_SOURCE_LENGTH
     )
-    title = one_line(" ".join(titles[:1]), TITLE_LENGTH)
+    title = one_line(next(filter(None, titles), ""), TITLE_LENGTH)
     notes = note_hidden(copy.hidden, "hidden passage")
     return document.to_page(text, title=title, links=tuple(targets), notes=notes)
 
@@ -64,30 +66,21 @@ def _write_checkbox(element: re.Match[str]) -> str:
     return "[ ] "
 
 
-def _list_titles(document: Any) -> Iterator[str]:
-    """Yield the paragraphs in the style *Title*."""
-    for element in document.children:
-        if getattr(element, "style_name", None) == "Title":
-            title = _text_of(element)
-            if title:
-                yield title
+def _read_title(element: Any) -> str:
+    """Return the text of a paragraph in the style *Title*, empty for others."""
+    if getattr(element, "style_name", None) == "Title":
+        return _text_of(element)
+    return ""
 
 
-def _with_headers(element: Any) -> Any:
-    """Return a copy in which each table has a header.
+def _set_header(table: Any) -> Any:
+    """Return a table whose first row is its header, if that looks like one.
 
-    If the author marked none, its first row is the header if it looks like one: in
-    Markdown it will be, and lists fit into the cells of a table with a header.
+    In Markdown it will be, and lists fit into the cells of a table with a header.
     """
-    from mammoth.documents import Table
-
-    children = getattr(element, "children", None)
-    if not children:
-        return element
-    children = [*map(_with_headers, children)]
-    if isinstance(element, Table) and _is_header(children[0]):
-        children[0] = children[0].copy(is_header=True)
-    return element.copy(children=children)
+    if table.children and _is_header(table.children[0]):
+        table.children[0] = table.children[0].copy(is_header=True)
+    return table
 
 
 def _is_header(row: Any) -> bool:
@@ -108,7 +101,7 @@ def _is_header(row: Any) -> bool:
 
 def _text_of(element: Any) -> str:
     from mammoth.documents import Text
+    from mammoth.transforms import get_descendants_of_type
 
-    if isinstance(element, Text):
-        return str(element.value)
-    return "".join(map(_text_of, getattr(element, "children", ())))
+    texts = get_descendants_of_type(element, Text)
+    return "".join(text.value for text in texts)

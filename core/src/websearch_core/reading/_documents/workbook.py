@@ -134,7 +134,8 @@ def _read_rows(sheet: Any, lines: _Lines, cells_left: int, limit: int) -> _Rows:
     Many cells can share one long text, so each is cut as it is read.
     """
     rows: list[list[str]] = []
-    hidden = _Lines(set(), set())
+    hidden_rows = 0
+    hidden_columns: set[int] = set()
     sheet.reset_dimensions()  # the size that a sheet declares may be wrong
     for number, cells in enumerate(sheet.iter_rows(), start=1):
         cells_left -= 1 + len(cells)
@@ -142,13 +143,13 @@ def _read_rows(sheet: Any, lines: _Lines, cells_left: int, limit: int) -> _Rows:
             break
         if number in lines.rows:
             if any(cell.value is not None for cell in cells):
-                hidden.rows.add(number)
+                hidden_rows += 1
             continue
         row: list[str] = []
         for column, cell in enumerate(cells, start=1):
             text = _write(cell)
             if text and column in lines.columns:
-                hidden.columns.add(column)
+                hidden_columns.add(column)
                 text = ""
             row.append(text[:limit])
             limit -= len(text)
@@ -159,11 +160,8 @@ def _read_rows(sheet: Any, lines: _Lines, cells_left: int, limit: int) -> _Rows:
             rows.append(row)
         if cells_left < 0:
             break
-    counts = {
-        "hidden row": len(hidden.rows),
-        "hidden column": len(hidden.columns),
-    }
-    return _Rows(drop_empty(rows), cells_left, counts)
+    hidden = {"hidden row": hidden_rows, "hidden column": len(hidden_columns)}
+    return _Rows(drop_empty(rows), cells_left, hidden)
 
 
 def _write(cell: Any) -> str:

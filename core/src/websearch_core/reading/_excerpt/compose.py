@@ -17,7 +17,6 @@ and where each part begins.
 from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from ..._text.invisible import one_line
@@ -275,11 +274,7 @@ def _shifted(piece: Piece, by: int) -> Piece:
     end = piece.end + by
     frame = piece.frame
     if frame is not None:
-        frame = replace(
-            frame,
-            start=frame.start + by,
-            end=frame.end + by,
-        )
+        frame = frame._replace(start=frame.start + by, end=frame.end + by)
     return piece._replace(start=start, end=end, frame=frame)
 
 

@@ -206,16 +206,12 @@ def _packed(source: Composer, length: int, max_source: int) -> Iterator[Span]:
         ends = False
         if cut - start >= enough:
             last = source.text_of(before)
-            ends = _is_paragraph(last)
+            ends = "\n\n" in last and last.endswith("\n")  # a paragraph
         if any((begins, ends, is_full)):
             yield Span(first, unit.first)
             first = unit.first
     if pieces:
         yield Span(first, len(pieces))
-
-
-def _is_paragraph(text: str) -> bool:
-    return "\n\n" in text and text.endswith("\n")
 
 
 def _units(source: Composer, length: int, max_source: int) -> Iterator[Span]:

@@ -5,7 +5,6 @@ code blocks.
 from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from ..._text.money import AMOUNT
@@ -48,8 +47,7 @@ class Span(NamedTuple):
     after: int
 
 
-@dataclass(frozen=True)
-class Frame:
+class Frame(NamedTuple):
     """What a block needs around it when its beginning or end is not shown."""
 
     start: int  # where the block begins

@@ -6,7 +6,6 @@ beginning of the page, in which nothing takes long.
 """
 
 from __future__ import annotations
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
@@ -18,7 +17,7 @@ from .._excerpt.spec import Excerpt
 from .._links import Links
 from .messages import MAX_BODY, MAX_PICTURES, PART
 from .pool import run
-from .worker import Worker
+from .worker import Functions, Worker
 
 if TYPE_CHECKING:
     from .._types import ReadingOptions
@@ -54,9 +53,7 @@ def convert(
             **options,
         )
 
-    def instead() -> Page:
-        return _convert_beginning(data, url, content_type, **options)
-
+    instead = partial(_convert_beginning, data, url, content_type, **options)
     return run(ask, instead, parsing)
 
 
@@ -92,11 +89,11 @@ def choose(page: Page, part: Excerpt, links: Links | None, parsing: Parsing) -> 
     return chosen.model_copy(update={"links": (), "data": data})
 
 
-def _functions_of(part: Excerpt) -> dict[str, Callable[[list[str]], Any]]:
+def _functions_of(part: Excerpt) -> Functions:
     """Return the developer's functions that choosing *part* calls, each with a list of
     texts as its argument and a result for JSON.
     """
-    functions: dict[str, Callable[[list[str]], Any]] = {}
+    functions: Functions = {}
     if part.count is not estimate_tokens:
         functions["count"] = lambda texts: int(part.count(texts[0]))
     passages_by = part.passages_by
@@ -119,9 +116,7 @@ def look(name: str, data: bytes, parsing: Parsing, **arguments: Any) -> Any:
     def ask(worker: Worker) -> Any:
         return worker.ask("look", data, _decode_find, name=name, **arguments)
 
-    def instead() -> Any:
-        return _look_here(name, data[:MAX_HERE], arguments)
-
+    instead = partial(_look_here, name, data[:MAX_HERE], arguments)
     return run(ask, instead, parsing)
 
 

@@ -83,15 +83,6 @@ def run(ask: Callable[[Worker], T], instead: Callable[[], T], parsing: Parsing) 
     return _pool.slots.hold(current_client(), work, seconds, limit=limit)
 
 
-def find_problem() -> str:
-    """Start a process if there is none, and wait for it.
-
-    Returns:
-        Why none can be started; empty if one is there.
-    """
-    return _pool.find_problem()
-
-
 @cache
 def count_cores() -> int:
     """Return how many processes can work at a time, up to 8: by cores, affinity and the
@@ -139,8 +130,10 @@ class _Pool(Restartable):
             submit(self._start_first)
 
     def find_problem(self) -> str:
-        """Return why no process can be started; empty if one is ready, or was just
-        now.
+        """Start a process if there is none, and wait for it.
+
+        Returns:
+            Why none can be started; empty if one is ready, or was just now.
         """
         ends = time.monotonic() + _CHECK_SECONDS
         with self._lock:
@@ -332,4 +325,5 @@ class _Pool(Restartable):
 
 
 _pool = _Pool()
+find_problem = _pool.find_problem
 prepare = _pool.prepare

@@ -7,12 +7,12 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from io import FileIO
 from math import inf
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 from ..._runtime.deadline import time_left
 from ..._runtime.forks import Restartable
@@ -36,6 +36,7 @@ from .messages import (
 )
 
 T = TypeVar("T")
+Functions: TypeAlias = dict[str, Callable[[list[str]], Any]]  # of the parent
 
 _START_TIMEOUT = 20.0  # seconds until a new process must be ready
 _WATCH_KEPT = 60.0  # seconds that its thread waits for something to watch
@@ -103,7 +104,7 @@ class Worker:
         decode: Callable[[dict[str, Any], bytearray], T],
         *,
         max_body: int = MAX_BODY,
-        functions: Mapping[str, Callable[[list[str]], Any]] | None = None,
+        functions: Functions | None = None,
         **question: Any,
     ) -> T:
         """Have a task of `tasks` done. The process may be dead afterwards.
@@ -158,7 +159,7 @@ class Worker:
         question: tuple[bytes, bytes] | None,
         seconds: float,
         max_body: int,
-        functions: Mapping[str, Callable[[list[str]], Any]],
+        functions: Functions,
     ) -> tuple[dict[str, Any], bytearray]:
         """Ask, call the *functions* that the process asks for, and return its
         answer.

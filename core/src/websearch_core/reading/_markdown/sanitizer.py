@@ -172,7 +172,7 @@ class _Fence:
         self.ticks = ticks
         self._columns: int | None = None  # of a prefix that is but blanks
         if not self.prefix.strip(" \t"):
-            self._columns = _columns(self.prefix)
+            self._columns = len(_indent_of(self.prefix))
 
     @property
     def closing(self) -> str:
@@ -185,7 +185,7 @@ class _Fence:
         In its list or block quote, or just after it.
         """
         if not self.prefix:
-            return _columns(line) <= 3 and self._is_mark(line)
+            return len(_indent_of(line)) <= 3 and self._is_mark(line)
         if self._is_mark(line.removeprefix(self.prefix)):
             return True
         return self._is_mark(line.lstrip(" \t>"))
@@ -195,7 +195,7 @@ class _Fence:
         if not self.prefix:
             return True
         if self._columns is not None:
-            return not line.strip(" \t") or _columns(line) >= self._columns
+            return not line.strip(" \t") or len(_indent_of(line)) >= self._columns
         if line.startswith(self.prefix):
             return True
         return line.rstrip(" \t") == self.prefix.rstrip(" \t")
@@ -237,7 +237,7 @@ def _split(  # noqa: C901 - see above
     for line in _lines(text):
         if fence is not None:
             if fence.prefix:
-                line = _expand_indent(line)  # noqa: PLW2901 (the width of a tab depends on the text before it)
+                line = _indent_of(line) + line.lstrip(" \t")  # noqa: PLW2901 (the width of a tab depends on the text before it)
             closes = fence.closes(line)
             if not closes and fence.holds(line):
                 waiting.append(line)
@@ -511,20 +511,13 @@ def _spans_of_line(line: str, *, in_table: bool) -> dict[int, int] | None:
     return spans
 
 
-def _expand_indent(line: str) -> str:
-    """Return *line* with its indentation in spaces."""
-    rest = line.lstrip(" \t")
-    blank = line.removesuffix(rest)
-    return blank.expandtabs(4) + rest
-
-
-def _columns(line: str) -> int:
-    """Return the columns that a line is indented by.
+def _indent_of(line: str) -> str:
+    """Return the indentation of a line in spaces.
 
     A tab goes to the next multiple of four.
     """
     blank = line.removesuffix(line.lstrip(" \t"))
-    return len(blank.expandtabs(4))
+    return blank.expandtabs(4)
 
 
 def _is_address(target: str) -> bool:

@@ -13,7 +13,7 @@ from .._element import HEADINGS, Element
 from .lines import CELL, DOWN, ROW
 
 _CELLS = frozenset({"td", "th"})
-_GROUPS = frozenset({"thead", "tbody", "tfoot"})
+_GROUPS = frozenset({"thead", "tbody", "tfoot", "tr"})
 _NEVER_IN_A_CELL = frozenset({"table", "article", "section", "blockquote", "hr"})
 # only where the table has headers
 _RARELY_IN_A_CELL = HEADINGS | frozenset({"ul", "ol", "dl", "pre"})
@@ -276,16 +276,12 @@ def _has_header(table: Element) -> bool:
 
 
 def _cells(row: Element) -> list[Element]:
-    children = (child for child in row.children if isinstance(child, Element))
-    return [child for child in children if child.name in _CELLS]
+    return [*row.inner(_CELLS)]
 
 
 def _rows(table: Element) -> Iterator[Element]:
-    for child in table.children:
-        if isinstance(child, str):
-            continue
+    for child in table.inner(_GROUPS):
         if child.name == "tr":
             yield child
-        elif child.name in _GROUPS:
-            rows = (row for row in child.children if isinstance(row, Element))
-            yield from (row for row in rows if row.name == "tr")
+        else:
+            yield from child.inner({"tr"})

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 from ..._text.invisible import one_line
 from ..._text.terms import list_terms
 from .._element import BLOCKS, HEADINGS, Element
-from .fences import code_fence, code_text, is_gutter, language
+from .fences import code_fence, code_text, fence_code, is_gutter, language
 from .lines import (
     BOLD,
     BREAK,
@@ -92,6 +92,11 @@ _TABLE_PARTS = frozenset({"tr", "td", "th", "caption"})
 # elements that are not always written as what they are
 _DOUBTFUL = _TABLE_PARTS | {"table", "pre"}
 _UNLINKED = frozenset({LINK, CODE, CELL})  # what no link goes around
+_EMPHASIS = {
+    **dict.fromkeys(("b", "strong"), BOLD),
+    **dict.fromkeys(("em", "i"), EM),
+    **dict.fromkeys(("del", "s", "strike"), STRIKE),
+}
 _COPY = frozenset(
     {"copy", "copy code", "copy to clipboard", "copied", "copied!", "copy link"}
 )
@@ -114,9 +119,7 @@ _AROUND: dict[str, Context] = {
     "dt": _INLINE,
     "caption": _INLINE,
     "pre": _NO_FORMAT,
-    **dict.fromkeys(("b", "strong"), frozenset({BOLD})),
-    **dict.fromkeys(("em", "i"), frozenset({EM})),
-    **dict.fromkeys(("del", "s", "strike"), frozenset({STRIKE})),
+    **{name: frozenset({sign}) for name, sign in _EMPHASIS.items()},
     **{name: frozenset({name}) for name in ("a", "dd", "li", "sup", "table")},
 }
 
@@ -161,7 +164,7 @@ class _Converter:
 
     def write(self) -> str:
         """Return the whole page."""
-        text = finish(self.process_tag(self.root))
+        text = finish(self.process_tag())
         if self.code:
             return _CODE_LINE.sub(self._insert_code, text)
         return text
@@ -174,10 +177,8 @@ class _Converter:
     #                      ^ element b, pieces []
     #            ^ waiting: p, pieces ["one "], children [" three"]
     #     ^ waiting: div
-    def process_tag(  # noqa: C901, PLR0912 - see above
-        self, node: Element, parent_tags: Context = _PLAIN
-    ) -> str:
-        """Convert the element and all inside it.
+    def process_tag(self) -> str:  # noqa: C901, PLR0912 - see above
+        """Convert the root and all inside it.
 
         Without recursion, so that no depth is too much. Half of all elements contain
         nothing or a single text; they are written at once. Of boxes that contain
@@ -187,11 +188,11 @@ class _Converter:
         waiting: list[
             tuple[Element, str, Context, Context, Iterator[Element | str], list[str]]
         ] = []
-        element = node
+        element = self.root
         name = "div"
-        around = parent_tags
-        inside = parent_tags
-        children = iter(node.children)
+        around = _PLAIN
+        inside = _PLAIN
+        children = iter(element.children)
         pieces: list[str] = []
         direct = not self.footnotes
         join = self._join
@@ -293,13 +294,9 @@ class _Converter:
             return f"{text} "
         return f"  \n{text}"
 
-    def convert_q(self, el: Element, text: str, parent_tags: Context) -> str:
-        written: str = _load_markdownify().convert_q(el, text, parent_tags)
-        return written
-
-    def convert_figcaption(self, el: Element, text: str, parent_tags: Context) -> str:
-        written: str = _load_markdownify().convert_figcaption(el, text, parent_tags)
-        return written
+    def convert_rare(self, el: Element, text: str, parent_tags: Context) -> str:
+        convert = getattr(_load_markdownify(), f"convert_{el.name}")
+        return str(convert(el, text, parent_tags))
 
     def convert_a(self, el: Element, text: str, parent_tags: Context) -> str:
         label = text.strip()
@@ -527,9 +524,7 @@ class _Converter:
 
     def _block(self, code: str, name: str) -> str:
         """Write a block of code in the language of that *name*."""
-        code = code.strip("\n")
-        ticks = code_fence(code)
-        self.code.append(f"{ticks}{name}\n{code}\n{ticks}")
+        self.code.append(fence_code(code.strip("\n"), name))
         return f"\n\n{CODE}{len(self.code) - 1}{CODE}\n\n"
 
     def convert_code(self, el: Element, text: str, parent_tags: Context) -> str:
@@ -634,14 +629,8 @@ class _Converter:
         title = _CLOSING.sub(r"\\\g<0>", title)
         return f"\n\n{HASH * min(6, int(el.name[1]) + deeper)} {title}\n\n"
 
-    def convert_b(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _wrap(BOLD, text, parent_tags)
-
-    def convert_em(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _wrap(EM, text, parent_tags)
-
-    def convert_del(self, el: Element, text: str, parent_tags: Context) -> str:
-        return _wrap(STRIKE, text, parent_tags)
+    def convert_emphasis(self, el: Element, text: str, parent_tags: Context) -> str:
+        return _wrap(_EMPHASIS[el.name], text, parent_tags)
 
     def convert_summary(self, el: Element, text: str, parent_tags: Context) -> str:
         """Write the label of a collapsible part: bold on its own line, since it is not
@@ -676,9 +665,6 @@ class _Converter:
         """
         reading = text.strip()
         return reading and f"({reading})"
-
-    def convert_rp(self, el: Element, text: str, parent_tags: Context) -> str:
-        return ""
 
     def convert_button(self, el: Element, text: str, parent_tags: Context) -> str:
         if text.strip().lower() in _COPY:
@@ -735,8 +721,8 @@ class _Converter:
 
 _Conversion = Callable[[_Converter, Element, str, Context], str]
 _OWN = (
-    "a b blockquote br button caption code dd del dt em figcaption hr img input li "
-    "math p pre q rp rt sub summary sup table td tr"
+    "a blockquote br button caption code dd dt hr img input li math p pre rt sub "
+    "summary sup table td tr"
 )
 # Blocks that separate their neighbours even if empty.
 _SEPARATING = BLOCKS - frozenset(
@@ -749,9 +735,9 @@ _CONVERSIONS: dict[str, _Conversion] = {
     **dict.fromkeys(HEADINGS, _Converter.convert_heading),
     **dict.fromkeys(_LISTS, _Converter.convert_list),
     **dict.fromkeys(("kbd", "samp", "tt"), _Converter.convert_code),
-    **dict.fromkeys(("s", "strike"), _Converter.convert_del),
-    "strong": _Converter.convert_b,
-    "i": _Converter.convert_em,
+    **dict.fromkeys(_EMPHASIS, _Converter.convert_emphasis),
+    **dict.fromkeys(("figcaption", "q"), _Converter.convert_rare),
+    "rp": lambda *_: "",
     "th": _Converter.convert_td,
 }
 _BOXES = frozenset(
@@ -852,8 +838,7 @@ def _first_number(holder: Element, *, falls: bool) -> int:
         return int(start)
     if not falls:
         return 1
-    children = (child for child in holder.children if isinstance(child, Element))
-    return sum(child.name == "li" for child in children)
+    return len([*holder.inner({"li"})])
 
 
 def _write_link(text: str, url: str) -> str:
