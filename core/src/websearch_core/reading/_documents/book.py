@@ -3,9 +3,8 @@
 from __future__ import annotations
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from html import unescape
-from typing import NamedTuple
 from urllib.parse import unquote
 
 from ..._text.invisible import one_line
@@ -37,13 +36,6 @@ _PAGE_BREAK = re.compile(
 _NOTE = re.compile(r"<a\s(?>[^<>]*?\bnoteref\b)[^<>]*+>[^<>]{1,20}</a>")
 
 
-class _Package(NamedTuple):
-    """The names of the chapters of a book in their order, and of its contents."""
-
-    chapters: list[str]
-    contents: list[str]
-
-
 def read_book(unpacked: Unpacked, document: Document) -> Page:
     """Read the chapters of a book.
 
@@ -54,9 +46,9 @@ def read_book(unpacked: Unpacked, document: Document) -> Page:
     targets: list[str] = []
     parts = unpacked.parts
     limit = MAX_SOURCE_LENGTH
-    package = _read_package(parts)
-    titles = _list_titles(package, parts)
-    for name in package.chapters:
+    chapters, contents = _read_package(parts)
+    titles = _list_titles(contents, parts)
+    for name in chapters:
         if limit <= 0:
             break
         content = parts.get(name, b"")
@@ -67,11 +59,11 @@ def read_book(unpacked: Unpacked, document: Document) -> Page:
         limit -= len(source)
         texts.append(_entitle(text.strip(), titles.get(name, "")))
         targets += addresses
-    return document.to_page("\n\n".join(filter(None, texts)), links=tuple(targets))
+    return document.to_page("\n\n".join(filter(None, texts)), links=targets)
 
 
-def _read_package(parts: Mapping[str, bytes]) -> _Package:
-    """Return the names of the parts of a book."""
+def _read_package(parts: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
+    """Return the names of the chapters in their order, and of the contents."""
     root = next(_read_elements(parts[_CONTAINER], "rootfile"), {})
     package = root.get("full-path", "")
     if package not in parts:
@@ -92,13 +84,13 @@ def _read_package(parts: Mapping[str, bytes]) -> _Package:
             chapters[name] = None
     # the headings of the chapters are its table of contents
     text = [name for name in chapters if name not in contents]
-    return _Package(text or [*chapters], [*contents])
+    return text or [*chapters], [*contents]
 
 
-def _list_titles(package: _Package, parts: Mapping[str, bytes]) -> dict[str, str]:
+def _list_titles(contents: Iterable[str], parts: Mapping[str, bytes]) -> dict[str, str]:
     """Return the titles that the table of contents gives to chapters."""
     titles: dict[str, str] = {}
-    for name in package.contents:
+    for name in contents:
         folder = posixpath.dirname(name)
         source = parts.get(name, b"").decode("utf-8", "replace")
         for entry in _ENTRY.finditer(source):

@@ -390,9 +390,9 @@ def _list_addresses(
     return document.to_page(
         content,
         title=f"Sitemap of {urlsplit(url).hostname or url}",
-        links=tuple(links),
+        links=links,
         truncated=cut,
-        notes=tuple(filter(None, notes)),
+        notes=[*filter(None, notes)],
     )
 
 

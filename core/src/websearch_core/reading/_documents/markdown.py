@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
 from ..._text.dates import parse_date
 from ..._text.invisible import one_line
@@ -102,12 +102,12 @@ def read_markdown(document: Document) -> Page:
     content = write_markup(content, url, document.links)
     facts = dict(_facts(values))
     notes = [*decoded.notes, *note_hidden(hidden, "hidden passage")]
-    pages: PageList | None = None
+    pages: dict[str, Any] = {}
     if path_of(url).endswith("/llms.txt"):
-        pages = _read_page_list(content, url)
+        pages, note = _read_page_list(content, url)
     if pages:
-        facts |= pages.facts
-        notes.append(pages.note)
+        facts |= pages
+        notes.append(note)
     else:
         heading = _HEADING.search(content)
         if heading:
@@ -115,7 +115,7 @@ def read_markdown(document: Document) -> Page:
     return document.to_page(
         content,
         truncated=decoded.cut,
-        notes=tuple(notes),
+        notes=notes,
         **facts,
     )
 
@@ -155,22 +155,15 @@ def _date(values: Mapping[str, list[str]], keys: str) -> datetime | None:
     return None
 
 
-class PageList(NamedTuple):
-    """What a list of pages states, and a note on it."""
-
-    facts: dict[str, Any]
-    note: str
-
-
-def _read_page_list(text: str, url: str) -> PageList | None:
+def _read_page_list(text: str, url: str) -> tuple[dict[str, Any], str]:
     """Read a list of pages (https://llmstxt.org/).
 
-    It has a title, a summary in a quotation, and sections with lists of links. None if
-    it has no title, or no link in a list.
+    It has a title, a summary in a quotation, and sections with lists of links. Returns
+    what it states, and a note on it; nothing if it has no title, or no link in a list.
     """
     title = _LIST_TITLE.match(text)
     if not title:
-        return None
+        return {}, ""
     targets: dict[str, str | None] = {}  # by how they are written
     summary: list[str] = []
     sections = 0
@@ -188,7 +181,7 @@ def _read_page_list(text: str, url: str) -> PageList | None:
         sections += bool(_SECTION.match(line))
     links = tuple(dict.fromkeys(filter(None, targets.values())))
     if not links:
-        return None
+        return {}, ""
     plain = _LINK_TEXT.sub(r"\1", " ".join(summary)).replace("**", "").replace("`", "")
     facts = {"links": links, "title": one_line(title[1].rstrip(" #"), TITLE_LENGTH)}
     description = one_line(plain, DESCRIPTION_LENGTH)
@@ -198,7 +191,7 @@ def _read_page_list(text: str, url: str) -> PageList | None:
         f"a list of pages for language models: {quantity(len(links), 'link')} in "
         f"{quantity(sections, 'section')}"
     )
-    return PageList(facts, note)
+    return facts, note
 
 
 def read_front_matter(text: str) -> tuple[Mapping[str, list[str]], int]:

@@ -71,9 +71,7 @@ def read_office(document: Document) -> Page:
     notes = [*page.notes, *removal_note(invisible)]
     if cut:
         notes.append(TOO_LONG)
-    return document.to_page(
-        text, links=page.links, truncated=cut, notes=tuple(notes), **facts
-    )
+    return document.to_page(text, links=page.links, truncated=cut, notes=notes, **facts)
 
 
 def _read_metadata(parts: dict[str, bytes]) -> dict[str, Any]:

@@ -255,7 +255,7 @@ def _read(
         content,
         links=tuple(pages.links)[:MAX_LINKS],
         truncated=len(texts) < count,
-        notes=tuple(notes),
+        notes=notes,
         files=pages.files,
         **_read_metadata(reader),
     )

@@ -30,7 +30,7 @@ def read_word(unpacked: Unpacked, document: Document) -> Page:
     from markitdown.converter_utils.docx.pre_process import pre_process_docx
 
     titles: list[str] = []
-    copy = show(unpacked.parts)
+    parts, hidden = show(unpacked.parts)
     set_headers = element_of_type(Table, _set_header)
 
     def prepare(document: Any) -> Any:
@@ -38,7 +38,7 @@ def read_word(unpacked: Unpacked, document: Document) -> Page:
         return set_headers(document)
 
     source = mammoth.convert_to_html(
-        pre_process_docx(Unpacked(copy.parts).packed()),  # writes formulas as TeX
+        pre_process_docx(Unpacked(parts).packed()),  # writes formulas as TeX
         style_map=_STYLES,
         include_embedded_style_map=False,  # which may hide what people see
         convert_image=mammoth.images.img_element(lambda _: {"src": ""}),
@@ -50,8 +50,8 @@ def read_word(unpacked: Unpacked, document: Document) -> Page:
         source, document.url, links=document.links, limit=MAX_SOURCE_LENGTH
     )
     title = one_line(next(filter(None, titles), ""), TITLE_LENGTH)
-    notes = note_hidden(copy.hidden, "hidden passage")
-    return document.to_page(text, title=title, links=tuple(targets), notes=notes)
+    notes = note_hidden(hidden, "hidden passage")
+    return document.to_page(text, title=title, links=targets, notes=notes)
 
 
 def _write_number(element: re.Match[str]) -> str:

@@ -7,7 +7,7 @@ containers with their text.
 from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from .numbering import Item, Numbering
 from .styles import Styles, find_vanish, named, value_of
@@ -46,15 +46,11 @@ _MAX_LEVEL = 4  # the lowest that mammoth knows
 _LISTS = {"bullet": "1", "decimal": "2"}  # the only lists that it gets
 
 
-class Shown(NamedTuple):
-    """The parts of a document, and how many hidden passages were left out."""
+def show(parts: Mapping[str, bytes]) -> tuple[dict[str, bytes], int]:
+    """Return the parts without hidden text, and with the numbers of paragraphs.
 
-    parts: dict[str, bytes]
-    hidden: int
-
-
-def show(parts: Mapping[str, bytes]) -> Shown:
-    """Return the parts without hidden text, and with the numbers of paragraphs."""
+    And how many hidden passages were left out.
+    """
     etree: Any = import_module("lxml.etree")
     roots = _parse(parts)
     styles = Styles(_list_roots(roots, "styles"))
@@ -71,7 +67,7 @@ def show(parts: Mapping[str, bytes]) -> Shown:
             body.show(root)
             hidden += body.hidden
         copies[name] = etree.tostring(root, encoding="unicode").encode()
-    return Shown(copies, hidden)
+    return copies, hidden
 
 
 def _parse(parts: Mapping[str, bytes]) -> dict[str, Any]:

@@ -93,7 +93,7 @@ def read_workbook(unpacked: Unpacked, document: Document) -> Page:
     if blanks:
         formulas = quantity(blanks, "formula")
         notes.append(f"{formulas} without a stored value: those cells are empty here")
-    return document.to_page("\n\n".join(texts), truncated=cut, notes=tuple(notes))
+    return document.to_page("\n\n".join(texts), truncated=cut, notes=notes)
 
 
 def _count_uncalculated(parts: Mapping[str, bytes]) -> int:

@@ -15,7 +15,7 @@ from ...models import Page
 from ...tokens import estimate_tokens
 from .._excerpt.spec import Excerpt
 from .._links import Links
-from .messages import MAX_BODY, MAX_PICTURES, PART
+from .messages import MAX_BODY, MAX_PICTURES, PART, cut_page
 from .pool import run
 from .worker import Functions, Worker
 
@@ -165,11 +165,9 @@ def _take_beginning(page: Page) -> Page:
     """Return *page* with as much of its text as is safe to search in this process."""
     if len(page.content) + len(page.rest) <= MAX_HERE:
         return page
-    content = page.content[:MAX_HERE]
-    size = len(content)
-    update = {"content": content, "content_length": size, "original_length": size}
-    page = page.model_copy(update={**update, "rest": "", "truncated": True})
-    return page.with_notes(
+    part = cut_page(page, MAX_HERE)
+    size = part.content_length
+    return part.with_notes(
         f"only the first {size:,} characters of its text are used: {_NO_PROCESS}"
     )
 

@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from io import FileIO
 from typing import Any
 
+from ...models import Page
+
 MAX_SECONDS = 60  # for one page, unless a deadline allows less
 # bytes of the head of an answer: a sitemap has fifty thousand links
 MAX_HEAD = 2**23
@@ -34,6 +36,21 @@ PART = frozenset(
     }
 )
 _LENGTHS = struct.Struct(">II")
+
+
+def cut_page(page: Page, room: int) -> Page:
+    """Return *page* with the first *room* characters of its texts."""
+    content = page.content[:room]
+    size = len(content)
+    update = {
+        "content": content,
+        "content_length": size,
+        "rest": page.rest[: room - size],
+        "truncated": True,
+    }
+    if page.original_length == len(page.content):
+        update["original_length"] = size
+    return page.model_copy(update=update)
 
 
 def pack(head: Mapping[str, Any]) -> bytes:

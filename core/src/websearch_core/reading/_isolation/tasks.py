@@ -14,7 +14,7 @@ from ...models import Page
 from .._formats import convert
 from .._html.parse import find_frames, find_markdown_alternate, find_refresh
 from .._types import ReadingOptions
-from .messages import PART
+from .messages import PART, cut_page
 
 if TYPE_CHECKING:
     from .._documents.transcript import Transcript
@@ -105,15 +105,6 @@ def _cut(page: Page) -> Page:
     width = max(
         -(-sys.getsizeof(text) // (len(text) + 1)) for text in (page.content, page.rest)
     )
-    room = _MAX_TEXT // width
-    content = page.content[:room]
-    update = {
-        "content": content,
-        "content_length": len(content),
-        "rest": page.rest[: room - len(content)],
-        "truncated": True,
-    }
-    if page.original_length == len(page.content):
-        update["original_length"] = len(content)
-    note = f"only the first {len(content):,} characters of the text were read"
-    return page.model_copy(update=update).with_notes(note)
+    part = cut_page(page, _MAX_TEXT // width)
+    size = part.content_length
+    return part.with_notes(f"only the first {size:,} characters of the text were read")

@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 from ..._text.escaping import TAG
 from .._links import Links, absolute
+from .fences import find_fences, span_at
 
 # of a line in lists and block quotes
 _PREFIX = r"(?:[ \t>]|[-*+](?=[ \t])|\d{1,9}[.)](?=[ \t]))"
@@ -132,19 +133,13 @@ def opening_of(text: str, position: int) -> str | None:
 
     None outside of code blocks.
     """
-    may_have_code = "```" in text or "~~~" in text
-    if position <= 0 or not may_have_code:
+    fence = span_at(find_fences(text, position), position, within=True)
+    if fence is None:
         return None
-    begin = 0
-    for piece in _split(text, close=False):
-        end = begin + len(piece.text)
-        if begin < position < end:
-            is_inside = piece.is_code and "\n" in text[begin:position]
-            if not is_inside:
-                return None
-            return piece.text.partition("\n")[0]
-        begin = end + 1
-    return None
+    opening, end, _ = text[fence[0] : position].partition("\n")
+    if not end:
+        return None
+    return opening
 
 
 class _Piece(NamedTuple):
