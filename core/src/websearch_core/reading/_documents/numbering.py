@@ -112,9 +112,9 @@ class Numbering:
 
     def restart(self) -> None:
         """Forget what was counted, since each part of a document counts anew."""
-        self._levels.clear()
-        self._starts.clear()
-        self._counts.clear()
+        self._lists.clear()
+        for form in self._forms.values():
+            form.counts.clear()
 
     def count(self, properties: Any, style: str) -> Item | None:
         """Count a paragraph, and return its number, None if it is in no list."""

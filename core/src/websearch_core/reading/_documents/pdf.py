@@ -271,14 +271,12 @@ def _describe_problems(content: str, pages: _PdfReader, silent: int) -> Iterator
         yield "words may run together: the file does not say where they end"
     nameless = content.count("\ufffd")
     if nameless:
-        characters = quantity(nameless, "character")
-        yield f"{characters} that the fonts do not name, shown as \ufffd"
+        size = quantity(nameless, "character")
+        yield f"{size} that the fonts do not name, shown as \ufffd"
     if broken:
-        size = quantity(broken, "page")
-        yield f"{size} could not be read: damaged or too complex"
+        yield f"{quantity(broken, 'page')} could not be read: damaged or too complex"
     if silent > broken and content:
-        size = quantity(silent - broken, "page")
-        yield f"{size} without text: empty, or pictures"
+        yield f"{quantity(silent - broken, 'page')} without text: empty, or pictures"
     elif silent > broken:
         yield ("there is no text in it: its pages are pictures, as of a scan, or empty")
 

@@ -216,10 +216,8 @@ def _in_videos(document: LexborHTMLParser, base: str) -> Iterator[Transcript]:
         is_spoken = _kind_of(track) == "captions"
         return is_here, "default" in attributes, is_spoken
 
-    def holder(track: LexborNode) -> int | None:
-        if track.parent is None:
-            return None
-        return track.parent.mem_id
+    def holder(track: LexborNode) -> object:
+        return getattr(track.parent, "mem_id", None)
 
     for _, tracks in groupby(document.css("track[src]"), holder):
         speech = [track for track in tracks if _kind_of(track) in _SPEECH]

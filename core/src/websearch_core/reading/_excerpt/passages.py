@@ -85,7 +85,7 @@ def by_query(
                 f"{len(runs)}, and it returned {len(scores)}"
             )
         ranking = _order(runs, scores)
-    return _Picker(page, query, source, ranking).cut
+    return _Picker(query, source, ranking).cut
 
 
 def _order(runs: Sequence[Span], scores: Sequence[float]) -> list[Span]:
@@ -99,12 +99,10 @@ class _Picker:
 
     def __init__(
         self,
-        page: Page,
         query: str,
         source: Composer,
         ranking: Sequence[Span],
     ) -> None:
-        self._page = page
         self._query = query
         self._source = source
         self._ranking = ranking
@@ -126,7 +124,7 @@ class _Picker:
         elif self._ranking:
             chosen = self._fill(outside, self._inside, max_length)
         else:
-            return self._noted(cut_window(self._page, max_length, source.offset))
+            return self._noted(cut_window(source.page, max_length, source.offset))
         limit = min(max_length, _MAX_BESIDE + self._length(chosen))
         chosen = self._fill(chosen, self._beside, limit)
         if chosen:

@@ -136,7 +136,7 @@ class Excerpt:
             raise InvalidOption(
                 f"max_tokens: must be at least 1, not {self.max_tokens}"
             )
-        ways = [_describe(self.query), _describe(self.find), self.outline]
+        ways = [_has_words(self.query), _has_words(self.find), self.outline]
         if sum(ways) > 1:
             raise InvalidOption("give one of query, find and outline")
 
@@ -146,7 +146,7 @@ class Excerpt:
         """
         if self.max_tokens is not None:
             return False
-        if _describe(self.query) or _describe(self.find):
+        if _has_words(self.query) or _has_words(self.find):
             return False
         return len(page.content) + len(page.rest) <= _SHORT
 
@@ -183,14 +183,14 @@ class Excerpt:
         """Return whether nothing was asked for but the beginning of the page."""
         if self.offset or self.outline:
             return False
-        return not (_describe(self.query) or _describe(self.find))
+        return not (_has_words(self.query) or _has_words(self.find))
 
     def _cut(self, page: Page, about: int) -> Cut:
-        if _describe(self.find):
+        if _has_words(self.find):
             from .find import by_phrase
 
             return by_phrase(page, self.find or "", self.offset, about)
-        if _describe(self.query):
+        if _has_words(self.query):
             from .passages import by_query
 
             return by_query(
@@ -262,7 +262,7 @@ def _sealed(part: Page, whole: str) -> Page:
     return part.model_copy(update=update)
 
 
-def _describe(words: str | None) -> bool:
+def _has_words(words: str | None) -> bool:
     return bool(words and words.strip())
 
 
