@@ -136,10 +136,10 @@ def opening_of(text: str, position: int) -> str | None:
     fence = span_at(find_fences(text, position), position, within=True)
     if fence is None:
         return None
-    opening, end, _ = text[fence[0] : position].partition("\n")
-    if not end:
+    begin = text[fence[0] : position]
+    if "\n" not in begin:
         return None
-    return opening
+    return begin.partition("\n")[0]
 
 
 class _Piece(NamedTuple):
