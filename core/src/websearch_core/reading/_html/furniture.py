@@ -161,7 +161,9 @@ def part_words(outline: TextBlocks) -> None:
     for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
         if before == element or blocks[run - 1] != blocks[run]:
             continue
-        if texts[run - 1][-1:].isspace() or in_code[element]:
+        if texts[run - 1][-1:].isspace() or texts[run][:1].isspace():
+            continue
+        if in_code[element]:
             continue
         if any(is_apart(outline, run) for is_apart in _APART):
             texts[run] = f" {texts[run]}"

@@ -83,10 +83,9 @@ def may_be_unseen(classes: str) -> bool:
     if names_box(classes):
         return True
     lower = classes.lower()
-    for hint in _HINTS:
-        if hint in lower:
-            return is_for_calendars(classes) or _is_spoken(classes)
-    return False
+    if not any(map(lower.__contains__, _HINTS)):
+        return False
+    return is_for_calendars(classes) or _is_spoken(classes)
 
 
 def _is_spoken(classes: str) -> bool:

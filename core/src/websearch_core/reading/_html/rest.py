@@ -157,6 +157,8 @@ def _find_beside(outline: TextBlocks, others: Blocks, *, linked: bool) -> Blocks
 def _is_fact(outline: TextBlocks, block: int) -> bool:
     """Return whether a block in navigation leads nowhere, but states something."""
     text = outline.block_texts[block]
+    if not _FACT.search(text):
+        return False
     if _CONTACT.search(text):
         return True
     if outline.block_linked[block] >= len(text):
