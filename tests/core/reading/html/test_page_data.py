@@ -855,11 +855,18 @@ def test_a_page_with_a_headline_and_a_grid_is_a_list(headline):
 
 
 @pytest.mark.parametrize(
-    "name", ["4.7 out of 5 stars", "4,6 von 5 Sternen", "Our choice"]
+    "name",
+    [
+        "4.7 out of 5 stars",
+        "4,6 von 5 Sternen",
+        "Our choice",
+        "https://link.example/{number}",
+    ],
 )
 def test_stars_and_badges_are_no_names(name):
     cards = "".join(
-        f'<li><a href="/{number}">{name}</a> <b>${number}5.00</b></li>'
+        f'<li><a href="/{number}">{name.format(number=number)}</a> '
+        f"<b>${number}5.00</b></li>"
         for number in range(3, 11)
     )
     markup = f"<title>Lamps</title><main><h1>Lamps</h1>{TEXT}<ul>{cards}</ul></main>"

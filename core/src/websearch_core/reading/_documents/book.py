@@ -80,7 +80,7 @@ def _read_package(parts: Mapping[str, bytes]) -> tuple[list[str], list[str]]:
     chapters: dict[str, None] = {}
     for item in _read_elements(parts[package], "itemref"):
         name = files.get(item.get("idref"), "")
-        if name:
+        if name in parts:
             chapters[name] = None
     # the headings of the chapters are its table of contents
     text = [name for name in chapters if name not in contents]

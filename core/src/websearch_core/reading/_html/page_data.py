@@ -41,7 +41,7 @@ from .titles import agree
 _KINDS_WITHOUT_GRIDS = frozenset({"article", "documentation", "forum", "product"})
 _MIN_GRID = 6  # prices of a grid on a page that does not say that it is one
 _MIN_NAMES_SHARE = 0.4  # of the items of a grid
-_RATING = re.compile(r"\d[.,]\d\b.{0,25}\b(?:5|10)\b")
+_NO_NAME = re.compile(r"\d[.,]\d\b.{0,25}\b(?:5|10)\b|https?:")
 _MAX_CONTRADICTING = 3  # amounts beside one that they contradict
 _MAX_ANSWERS = 5
 _ANSWER_LENGTH = 500  # characters
@@ -149,10 +149,10 @@ def _find_list(
 
 
 def _have_names(items: Sequence[Item]) -> bool:
-    """Return whether most items have a name of their own, rather than a badge or the
-    stars that others gave.
+    """Return whether most items have a name of their own, rather than a badge, the
+    stars that others gave, or an address.
     """
-    names = {item.name for item in items if not _RATING.match(item.name)}
+    names = {item.name for item in items if not _NO_NAME.match(item.name)}
     return len(names) >= _MIN_NAMES_SHARE * len(items)
 
 
