@@ -18,7 +18,6 @@ from websearch_core.reading._types import (
     TYPES,
     Document,
     DocumentType,
-    make_page,
 )
 from websearch_core.testing import play, reply
 
@@ -33,11 +32,7 @@ def read_tide(document: Document) -> Page:
         import websearch_tides  # type: ignore[import-not-found]  # noqa: F401
     if b"end" not in document.data:
         raise UnsupportedContent("a tide table without an end")
-    return make_page(
-        document.url,
-        document.media_type,
-        f"# Tides\n\n{document.data[4:].decode().strip()}",
-    )
+    return document.to_page(f"# Tides\n\n{document.data[4:].decode().strip()}")
 
 
 @pytest.fixture

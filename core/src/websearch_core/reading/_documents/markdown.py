@@ -103,6 +103,7 @@ def read_markdown(document: Document) -> Page:
     facts = dict(_facts(values))
     notes = [*decoded.notes, *note_hidden(hidden, "hidden passage")]
     pages: dict[str, Any] = {}
+    note = ""
     if path_of(url).endswith("/llms.txt"):
         pages, note = _read_page_list(content, url)
     if pages:
