@@ -156,10 +156,9 @@ def _find_target(outline: TextBlocks, run: int) -> str | None:
 def part_words(outline: TextBlocks) -> None:
     """Part texts from the word right before them that only style sheets keep apart."""
     texts = outline.run_texts
-    blocks = outline.run_blocks
     in_code = outline.inside(*_CODES)
     for run, (before, element) in enumerate(pairwise(outline.run_elements), 1):
-        if before == element or blocks[run - 1] != blocks[run]:
+        if before == element:
             continue
         if texts[run - 1][-1:].isspace() or texts[run][:1].isspace():
             continue
@@ -187,6 +186,9 @@ def _is_value(outline: TextBlocks, run: int) -> bool:
     """Return whether a text is a number, a yes or a no, right after a word that is set
     in another type, or that word is a yes or a no.
     """
+    blocks = outline.run_blocks
+    if blocks[run - 1] != blocks[run]:
+        return False
     holders = outline.run_elements[run - 1 : run + 1]
     if _TYPES.isdisjoint(map(outline.names.__getitem__, holders)):
         return False
