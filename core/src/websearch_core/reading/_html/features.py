@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import accumulate, compress, count, islice, repeat
-from operator import itemgetter, not_, truediv
+from operator import itemgetter, not_, sub, truediv
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -119,13 +119,9 @@ class BlockFeatures:
         self.count = len(outline.block_texts)
         self.sizes = [*map(count_words, outline.block_texts)]
         self.page = _page(outline, self._tree, url, facts)
-
-    @property
-    def levels(self) -> list[list[int]]:
-        """For each level, the element of each block, as an index into the values of
-        `elements`.
-        """
-        return self._tree.levels()
+        # for each level, the element of each block, as an index into the values of
+        # `elements`
+        self.levels = self._tree.levels()
 
     def elements(self) -> Iterator[tuple[str, Values]]:
         """Yield the features of elements; the last value of each is for a missing
@@ -137,19 +133,23 @@ class BlockFeatures:
         tree = self._tree
         names = self._names
         total = tree.letters[0]
-        yield "letters", [*tree.letters, MISSING]
-        yield "blocks", [*tree.blocks, MISSING]
+        plain: dict[str, Values] = {
+            "letters": tree.letters,
+            "blocks": tree.blocks,
+            "headings": tree.headings,
+            "siblings": names.siblings,
+            "alike": names.alike,
+            "worst word": names.worst,
+            "best word": names.best,
+            "tag": names.tags,
+        }
+        for name, values in plain.items():
+            yield name, [*values, MISSING]
         yield "letters per block", _ratios(tree.letters, tree.blocks)
         yield "share of the page", _ratios(tree.letters, repeat(total))
         yield "prose", _ratios(tree.prose, tree.letters)
         yield "linked", _ratios(tree.linked, tree.letters)
         yield "link blocks", _ratios(tree.link_blocks, tree.blocks)
-        yield "headings", [*tree.headings, MISSING]
-        yield "siblings", [*names.siblings, MISSING]
-        yield "alike", [*names.alike, MISSING]
-        yield "worst word", [*names.worst, MISSING]
-        yield "best word", [*names.best, MISSING]
-        yield "tag", [*names.tags, MISSING]
 
     def blocks(self) -> Iterator[tuple[str, Values]]:
         """Yield the features of blocks, also one by one: their surroundings, what comes
@@ -369,19 +369,16 @@ def _halves(tree: _Tree, names: _Names) -> Iterator[Values]:
     page's text.
     """
     total = tree.letters[0]
-    halves: list[int] = []  # around each element
-    levels: list[int] = []  # up to that
-    inner = zip(tree.letters, tree.parents, strict=True)
-    for element, (size, parent) in enumerate(inner):
-        if 2 * size >= total:
-            halves.append(element)
-            levels.append(0)
-        else:
-            halves.append(halves[parent])
-            levels.append(levels[parent] + 1)
-    yield [levels[element] for element in tree.own]
+    halves = [0]  # around each element
+    for element, parent in enumerate(tree.parents[1:], 1):
+        is_half = 2 * tree.letters[element] >= total
+        around = element if is_half else halves[parent]
+        halves.append(around)
     own = [halves[element] for element in tree.own]
-    yield [names.paths[half][-1] for half in own]
+    depths = [path[-1] for path in names.paths]
+    depths_of_halves = [depths[half] for half in own]
+    yield [*map(sub, map(depths.__getitem__, tree.own), depths_of_halves)]
+    yield depths_of_halves
     yield [tree.letters[half] / total for half in own]
 
 

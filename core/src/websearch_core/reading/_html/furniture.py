@@ -341,15 +341,12 @@ def _find_note(outline: TextBlocks, note: int, run: int) -> tuple[int, int]:
 
 def join_lines(outline: TextBlocks) -> None:
     """Remove line breaks between Chinese and Japanese characters, as browsers do."""
-    lines = [run for run, text in enumerate(outline.run_texts) if "\n" in text]
-    lines = [run for run in lines if not outline.run_texts[run].isascii()]
-    broken = [run for run in lines if _BREAK.search(outline.run_texts[run])]
-    if not broken:
-        return
     in_code = outline.inside(*_CODES)
-    for run in broken:
-        if not in_code[outline.run_elements[run]]:
-            outline.run_texts[run] = _BREAK.sub("", outline.run_texts[run])
+    lines = [run for run, text in enumerate(outline.run_texts) if "\n" in text]
+    for run in lines:
+        text = outline.run_texts[run]
+        if not text.isascii() and not in_code[outline.run_elements[run]]:
+            outline.run_texts[run] = _BREAK.sub("", text)
 
 
 def drop_fields(outline: TextBlocks, content: Blocks) -> Blocks:
@@ -372,13 +369,14 @@ def _find_field_labels(
     outline: TextBlocks, forms: list[int], holders: list[int]
 ) -> dict[int, str]:
     """Return the fields that labels of forms are for, by label, without checkboxes."""
-    fields = map(outline.attributes.__getitem__, outline.described)
-    boxes = {field.get("id") for field in fields if field.get("type") in _BOXES}
     labels: dict[int, str] = {}
     for label in outline.named("label"):
         if forms[label]:
             labels[label] = outline.attributes[label].get("for") or ""
+    boxes: set[str | None] = set()
     for field in outline.named("input"):
-        if outline.attributes[field].get("type") in _BOXES:
+        attributes = outline.attributes[field]
+        if attributes.get("type") in _BOXES:
+            boxes.add(attributes.get("id"))
             labels.pop(holders[field], None)
     return {label: field for label, field in labels.items() if field not in boxes}
