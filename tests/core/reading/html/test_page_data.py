@@ -817,6 +817,8 @@ def test_the_price_at_which_an_auction_begins_is_none_after_a_bid(label, bids):
 
     assert facts(read(data, shown, head), "price") == ("400",)
     assert facts(read(data, f"<p>{label}: $90</p>"), "price") == ("90",)
+    without_amount = f"<p><b>{bids}</b></p><p>{label}: $90</p>"
+    assert facts(read(data, without_amount), "price") == (None,)
 
 
 CARDS = "".join(
