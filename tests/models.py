@@ -51,20 +51,21 @@ def _package(
     path: str = "",
     max_tokens: str = "max_tokens",
     retries: int = 0,
-    timeout: float = TIMEOUT,
+    seconds: Callable[[float], float] = float,
 ) -> Callable[[str, str | None, str | None], Any]:
     """Return what makes a vendor's model, of a class and the names of its options.
 
     Args:
         path: What follows the vendor's host in the option *url*.
         retries: What the class calls a single try: some count retries, some tries.
-        timeout: In seconds; some classes want an integer.
+        seconds: The type of its time limit: some classes want an integer.
     """
 
     def make(name: str, secret: str | None, host: str | None) -> Any:
         options: dict[str, Any] = {model: name, max_tokens: _MAX_TOKENS, key: secret}
         if host is not None:
             options[url] = f"{host}{path}"
+        timeout = seconds(TIMEOUT)  # as it is now: a test has a shorter one
         return _make(place, max_retries=retries, timeout=timeout, **options)
 
     return make
@@ -139,12 +140,12 @@ VENDORS: Mapping[str, Vendor] = {
             url="endpoint",
             path="/v1",
             retries=1,
-            timeout=int(TIMEOUT),
+            seconds=int,
         ),
         _package(
             "llama_index.llms.mistralai:MistralAI",
             url="endpoint",
-            timeout=int(TIMEOUT),
+            seconds=int,
         ),
     ),
     "bedrock": Vendor(
