@@ -112,9 +112,15 @@ def _in_captions(text: str) -> Iterator[Cue]:
             words = unescape(_TAG.sub("", line)).strip()
             # captions that roll repeat the line above the new one
             if words and words != last:
-                speaker = "".join(_VOICE.findall(line)[:1])
-                yield Cue(begin, unescape(speaker), words)
+                yield Cue(begin, _find_speaker(line), words)
                 last = words
+
+
+def _find_speaker(line: str) -> str:
+    voice = _VOICE.search(line)
+    if voice is None:
+        return ""
+    return unescape(voice[1])
 
 
 def _in_podcast(text: str) -> Iterator[Cue]:
@@ -216,8 +222,10 @@ def _in_videos(document: LexborHTMLParser, base: str) -> Iterator[Transcript]:
         is_spoken = _kind_of(track) == "captions"
         return is_here, "default" in attributes, is_spoken
 
-    def holder(track: LexborNode) -> object:
-        return getattr(track.parent, "mem_id", None)
+    def holder(track: LexborNode) -> int | None:
+        if track.parent is None:
+            return None
+        return track.parent.mem_id
 
     for _, tracks in groupby(document.css("track[src]"), holder):
         speech = [track for track in tracks if _kind_of(track) in _SPEECH]
