@@ -349,30 +349,29 @@ def join_lines(outline: TextBlocks) -> None:
             outline.run_texts[run] = _BREAK.sub("", text)
 
 
-def drop_fields(outline: TextBlocks, content: Blocks) -> Blocks:
-    """Leave out the labels of the fields of a form, checkboxes excepted: they may be
+def find_fields(outline: TextBlocks) -> Blocks:
+    """Return the labels of the fields of forms, but not of checkboxes: those may be
     items of a list.
     """
     if "form" not in outline.names:
-        return content
-    forms = outline.inside("form")
-    if not any(map(forms.__getitem__, outline.named("label"))):
-        return content
-    holders = outline.inside("label")
-    labels = _find_field_labels(outline, forms, holders)
-    if len(labels) == 1 and "" in labels.values():
-        return content
-    return content - outline.blocks_in(labels)
+        return set()
+    labels = _find_labels(outline)
+    is_single = len(labels) == 1 and "" in labels.values()
+    if not labels or is_single:
+        return set()
+    return outline.blocks_in(labels)
 
 
-def _find_field_labels(
-    outline: TextBlocks, forms: list[int], holders: list[int]
-) -> dict[int, str]:
+def _find_labels(outline: TextBlocks) -> dict[int, str]:
     """Return the fields that labels of forms are for, by label, without checkboxes."""
+    forms = outline.inside("form")
     labels: dict[int, str] = {}
     for label in outline.named("label"):
         if forms[label]:
             labels[label] = outline.attributes[label].get("for") or ""
+    if not labels:
+        return labels
+    holders = outline.inside("label")
     boxes: set[str | None] = set()
     for field in outline.named("input"):
         attributes = outline.attributes[field]

@@ -6,7 +6,7 @@ from collections import defaultdict
 from itertools import accumulate, cycle, groupby
 
 from .features import BlockFeatures, count_words
-from .furniture import drop_fields
+from .furniture import find_fields
 from .metadata import Metadata
 from .model import ContentModel, load_model
 from .stated import keep_stated
@@ -63,10 +63,11 @@ def select_content(
         if chance >= threshold * share
     }
     content = _drop_machine_text(outline, content, sizes)
-    content = keep_code(outline, drop_fields(outline, content))
+    fields = find_fields(outline)
+    content = keep_code(outline, content - fields)
     content = keep_stated(outline, content, facts)
     whole = fill_headings(outline, content)
-    content = drop_fields(outline, whole)
+    content = whole - fields
     if content != whole:  # a form may be all that a heading is over
         content = drop_headings(outline, content)
     content = whole_panels(outline, content)

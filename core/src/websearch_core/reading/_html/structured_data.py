@@ -16,7 +16,7 @@ from ..._text.markup import MARKUP
 from .harden import harden
 from .jsonld import MAX_LENGTH, JsonLd, Thing, types
 from .metadata import Metadata
-from .offers import read_offer, split_words, write_price
+from .offers import Offer, read_offer, split_words, write_price
 from .parse import parse
 
 _MAX_LENGTH = 300_000  # characters of all markup together
@@ -128,18 +128,18 @@ def _body(data: JsonLd, thing: Thing) -> Iterator[str]:
 
 
 def _product(data: JsonLd, thing: Thing) -> Iterator[str]:
+    offer = read_offer(data, thing)
     yield _fact_list(
-        ("Price", _prices(data, thing)),
-        ("Availability", read_offer(data, thing).availability),
+        ("Price", _write_prices(offer)),
+        ("Availability", offer.availability),
         ("Brand", data.text(thing, "brand", "manufacturer")),
         ("SKU", data.text(thing, "sku", "mpn", "gtin", "gtin13")),
     )
     yield from _body(data, thing)
 
 
-def _prices(data: JsonLd, thing: Thing) -> str:
+def _write_prices(offer: Offer) -> str:
     """Return ``12.99 EUR``, or ``from 10 to 20 EUR``; maybe an empty string."""
-    offer = read_offer(data, thing)
     if not offer.prices:
         return ""
     price = write_price(min(offer.prices))
@@ -229,7 +229,7 @@ def _link(data: JsonLd, item: Any) -> str:
     line = name
     if listed.url:
         line = f'<a href="{escape(listed.url)}">{name}</a>'
-    price = _prices(data, listed.thing)
+    price = _write_prices(read_offer(data, listed.thing))
     if price:
         return f"{line}: {escape(price)}"
     return line
@@ -264,7 +264,7 @@ def _event(data: JsonLd, thing: Thing) -> Iterator[str]:
     yield _fact_list(
         ("When", " to ".join(filter(None, ends))),
         ("Where", place_of(data, thing, "location")),
-        ("Price", _prices(data, thing)),
+        ("Price", _write_prices(read_offer(data, thing))),
     )
     yield from _body(data, thing)
 
